@@ -8,10 +8,10 @@ import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/clien
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport as LegacyStdio } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, test } from 'vitest'
+import { personAt } from './support/person.ts'
 import { bin, Installation, pause, until } from './support/server.ts'
 import { survivors } from './support/survivors.ts'
 
-type Approvals = { approvals: { id: string; agent: string }[] }
 type Told = { method: string; params?: Record<string, unknown> }
 type Progress = { message?: string | undefined }
 type Called = { isError?: boolean; structuredContent?: unknown; content: unknown }
@@ -111,7 +111,7 @@ async function agentOf(gate: Installation, name = 'coder', flags: readonly strin
 const pendingId = async (gate: Installation): Promise<string> => {
   let id = ''
   await until(async () => {
-    const [first] = (await gate.json<Approvals>(['approvals', 'list'])).approvals
+    const [first] = (await personAt(gate).api.listApprovals({})).approvals
     id = first?.id ?? ''
     return id !== ''
   })
@@ -119,7 +119,7 @@ const pendingId = async (gate: Installation): Promise<string> => {
 }
 
 const noneWaits = (gate: Installation) =>
-  until(async () => (await gate.json<Approvals>(['approvals', 'list'])).approvals.length === 0)
+  until(async () => (await personAt(gate).api.listApprovals({})).approvals.length === 0)
 
 test.each(eras)(
   'lists, calls, holds a call with progress until it is approved, and cancels: %s',
@@ -302,7 +302,7 @@ test('ends on SIGTERM and when nobody reads it, while a call waits for a person'
     expect(await exitOf(bridge)).toBe(0)
   }
   // Only the client's word withdraws a request.
-  expect((await gate.json<Approvals>(['approvals', 'list'])).approvals).toHaveLength(1)
+  expect((await personAt(gate).api.listApprovals({})).approvals).toHaveLength(1)
 })
 
 test('refuses a token that others can read, that is none, or that is not there', async () => {

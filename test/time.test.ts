@@ -86,7 +86,8 @@ test('a wake starts the command that the operator set, and an unknown agent is n
   expect((await here.cli(['wake', 'alpha', '--data', '[1]'])).code).toBe(2)
   await Promise.all([1, 2, 3].map(() => here.cli(['wake', 'alpha'])))
   const file = join(here.dataDir, 'woken.txt')
-  await until(() => (existsSync(file) ? true : undefined))
+  // The file is there before its first line is.
+  await until(() => (existsSync(file) && readFileSync(file, 'utf8') !== '' ? true : undefined))
   expect(readFileSync(file, 'utf8')).toMatch(/^alpha\n(alpha\n)?$/)
   const entries = await here.json<{ entries: { capability: string; agent: string }[] }>([
     'audit',

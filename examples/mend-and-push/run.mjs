@@ -19,7 +19,7 @@ const person = (capability, text) => {
 
 try {
   service = await startService(join(folder, 'data'), ['--outbound-private-targets', remote.target])
-  const call = service.agent('coder', person)
+  const call = await service.agent('coder', person)
 
   const cloned = await call('git.clone', { url: remote.url, path: 'app' })
   assert.equal(cloned.head, remote.head())

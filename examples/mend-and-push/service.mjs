@@ -1,8 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+const execute = promisify(execFile)
 
 const bin = new URL('../../packages/cli/bin/gatehouse.js', import.meta.url).pathname
 
@@ -23,13 +26,14 @@ export const startService = async (dataDir, flags) => {
   }
   const { gateway_url } = JSON.parse(readFileSync(file, 'utf8'))
 
-  /** What a person types. */
-  const cli = (...args) =>
-    JSON.parse(
-      execFileSync(process.execPath, [bin, ...args, '--json', '--data-dir', dataDir], {
-        encoding: 'utf8',
-      }),
-    )
+  /** What a person types. This process goes on meanwhile: the service may need a server in it, such as the remote. */
+  const cli = async (...args) => {
+    const { stdout } = await execute(process.execPath, [
+      ...[bin, ...args],
+      ...['--json', '--data-dir', dataDir],
+    ])
+    return JSON.parse(stdout)
+  }
 
   const rpc = async (token, method, params) => {
     const response = await fetch(`${gateway_url}/rpc`, {
@@ -49,16 +53,16 @@ export const startService = async (dataDir, flags) => {
     gateway_url,
     cli,
     /** An agent, as a function that calls a capability; `person` decides on what must be approved. */
-    agent(name, person) {
-      const { token } = cli('agent', 'create', name)
+    async agent(name, person) {
+      const { token } = await cli('agent', 'create', name)
       return async (capability, args) => {
         const answer = await rpc(token, 'capabilities.invoke', { capability, arguments: args })
         if (answer.result) return dataOf(capability, answer.result)
         const { approval_id } = answer.error.data ?? {}
         if (approval_id === undefined) throw new Error(answer.error.message)
-        const { preview } = cli('approvals', 'show', approval_id)
+        const { preview } = await cli('approvals', 'show', approval_id)
         if (!person(capability, preview.text)) throw new Error('the person said no')
-        cli('approvals', 'approve', approval_id)
+        await cli('approvals', 'approve', approval_id)
         const wait = { approval_id, timeout_seconds: 60 }
         const { result } = await rpc(token, 'approvals.wait', wait)
         return dataOf(capability, result.result)

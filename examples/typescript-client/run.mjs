@@ -31,23 +31,24 @@ const install = () => {
 }
 
 /** Decides on what is asked while the agent runs: old notes may go, kept ones not, and the rest can wait. */
-const decide = () => {
-  for (const { id, preview } of service.cli('approvals', 'list').approvals) {
-    if (preview.text.includes('old.txt')) service.cli('approvals', 'approve', id)
+const decide = async () => {
+  const { approvals } = await service.cli('approvals', 'list')
+  for (const { id, preview } of approvals) {
+    if (preview.text.includes('old.txt')) await service.cli('approvals', 'approve', id)
     else if (preview.text.includes('kept.txt'))
-      service.cli('approvals', 'reject', id, '--reason', 'not this one')
+      await service.cli('approvals', 'reject', id, '--reason', 'not this one')
   }
 }
 
 const tell = async (transport) => {
   const tokenFile = join(folder, `${transport}.token`)
-  service.cli('agent', 'create', `notes-${transport}`, '--token-file', tokenFile)
+  await service.cli('agent', 'create', `notes-${transport}`, '--token-file', tokenFile)
   console.log(`over ${transport}:`)
   const story = [join(project, 'story.js'), service.gateway_url, tokenFile, transport]
   const agent = spawn(process.execPath, story, { stdio: 'inherit' })
   const exited = once(agent, 'exit')
   while (agent.exitCode === null && agent.signalCode === null) {
-    decide()
+    await decide()
     await Promise.race([exited, pause(300)])
   }
   if (agent.exitCode !== 0) process.exitCode = 1

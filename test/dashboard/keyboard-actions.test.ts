@@ -32,6 +32,7 @@ const elsewhere: readonly RouteName[] = [
 
 /** Buttons that change only what is on the screen, by kind. */
 const views: readonly string[] = [
+  'An operation of the reference',
   'Arguments as they were sent',
   'Arguments that will run',
   'As a table',
@@ -56,8 +57,9 @@ const views: readonly string[] = [
   'Set up the engine',
 ]
 
-/** Pages where no action begins. */
+/** Pages where no action begins, or that show more of themselves a moment later. */
 const withoutActions = [
+  '/overview',
   ...['/policy', '/reference', '/agents/mailbot?tab=sessions', '/agents/mailbot?tab=statistics'],
   ...['/settings?tab=certificate', '/settings?tab=retention', '/settings?tab=appearance'],
 ]
@@ -116,6 +118,8 @@ describe.skipIf(!canRun)('every action of the dashboard by keyboard alone', () =
     const { dashboard, keys } = world
     for (const address of withoutActions) {
       await dashboard.goTo(address)
+      await expect.poll(() => dashboard.page.getByText('Loading…').count()).toBe(0)
+      if (address === '/overview') await keys.to('As a table: Calls')
       await keys.look()
     }
     const { offered, pressed } = world.keys

@@ -56,6 +56,7 @@ const operations = Object.entries(routes as Record<RouteName, Route>).map(
 export const kindOf = (name: string): string =>
   name
     .replace(/: .*$/, '')
+    .replace(/^(GET|POST|PUT|PATCH|DELETE)\/.*$/, 'An operation of the reference')
     .replace(/^(Actions for|Account of|Pause) (?!all |the ).*$/, '$1')
     .replace(/\([^)]*\)$/, '')
     .replaceAll(/\d+/g, 'N')
