@@ -172,6 +172,11 @@ const lacking = async (wants) => {
   return wanted.filter((_, at) => !found[at])
 }
 
+const installLacking = async (wants) => {
+  const lacked = await lacking(wants)
+  if (lacked.length > 0) await aptInstall(lacked.map(({ from }) => from))
+}
+
 /**
  * Facts for the test run: its environment, and what is missing with the suites that need it.
  * `needs` names what the chosen tests ask for; null is everything.
@@ -186,17 +191,17 @@ export const setUpTests = async (needs) => {
     else missing.push({ what: 'PostgreSQL', project: 'postgres', suites: 'the PostgreSQL engine' })
   }
 
-  if (wants('engine') && !(await fetchEngine().catch(() => false)))
-    missing.push({ what: 'node-llama-cpp', suites: 'models that run in the engine' })
-
-  if (wants('python') && !(await quietly(['python3', '--version'], 10_000)))
-    missing.push({ what: 'Python 3', suites: "the audit log's second verifier" })
-
   const foreign = (await listForeignPrograms()).filter((name) => wants(`npm:${name}`))
-  missing.push(...(await installForeignPrograms(foreign)))
-
-  const wanted = await lacking(wants)
-  if (wanted.length > 0) await aptInstall(wanted.map(({ from }) => from))
+  // All at once: they wait for the network, and for different places in it.
+  const [hasEngine, hasPython, missingPrograms] = await Promise.all([
+    !wants('engine') || fetchEngine().catch(() => false),
+    !wants('python') || quietly(['python3', '--version'], 10_000),
+    installForeignPrograms(foreign),
+    installLacking(wants),
+  ])
+  if (!hasEngine) missing.push({ what: 'node-llama-cpp', suites: 'models that run in the engine' })
+  if (!hasPython) missing.push({ what: 'Python 3', suites: "the audit log's second verifier" })
+  missing.push(...missingPrograms)
   const left = await lacking(wants)
   for (const { from, suites } of left) missing.push({ what: from, suites })
   return { env, missing }
