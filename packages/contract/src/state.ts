@@ -16,7 +16,15 @@ export const StateKeyEntry = z.object({
 })
 export type StateKeyEntry = z.infer<typeof StateKeyEntry>
 
-export const StateKeys = z.object({ agent: z.string(), keys: z.array(StateKeyEntry) })
+export const StateKeys = z.object({
+  agent: z.string(),
+  keys: z.array(StateKeyEntry),
+  /** Of the whole area, whatever is listed of it. */
+  total: z.int(),
+  size_bytes: z.int(),
+  /** How much the area may hold. */
+  quota_bytes: z.int(),
+})
 export type StateKeys = z.infer<typeof StateKeys>
 
 export const StateValue = z.object({

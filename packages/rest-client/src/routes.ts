@@ -39,7 +39,7 @@ export const routes: readonly RouteEntry[] = [
   { name: 'muteAlerts', method: 'POST', path: '/api/alerts/mute', sends: 'body', fields: 'mutes routes' },
   { name: 'unmuteAlerts', method: 'POST', path: '/api/alerts/unmute', sends: 'body', fields: 'mutes routes' },
   { name: 'routeAlerts', method: 'POST', path: '/api/alerts/route', sends: 'body', fields: 'mutes routes' },
-  { name: 'listState', method: 'GET', path: '/api/state/:agent', sends: 'query', fields: 'agent keys' },
+  { name: 'listState', method: 'GET', path: '/api/state/:agent', sends: 'query', fields: 'agent keys total size_bytes quota_bytes' },
   { name: 'showState', method: 'GET', path: '/api/state/:agent/:key', fields: 'agent key version updated_at' },
   { name: 'setState', method: 'PUT', path: '/api/state/:agent/:key', sends: 'body', fields: 'agent key version updated_at' },
   { name: 'deleteState', method: 'DELETE', path: '/api/state/:agent/:key', fields: 'agent key deleted' },

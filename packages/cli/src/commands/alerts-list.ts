@@ -1,6 +1,7 @@
 import { asNextStep } from '../as-next-step.ts'
 import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
+import { periodOf, periodOptions } from '../period.ts'
 import { renderTable } from '../table.ts'
 
 export const alertsList = defineCommand({
@@ -12,11 +13,18 @@ export const alertsList = defineCommand({
       choices: ['open', 'acknowledged', 'resolved'],
       about: 'only alerts with this status',
     },
+    severity: {
+      value: 'SEVERITY',
+      choices: ['info', 'warning', 'critical'],
+      about: 'only alerts of this severity',
+    },
+    ...periodOptions,
     limit: { value: 'N', integer: true, about: 'at most this many (100)' },
     offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: ['gatehouse alerts list', 'gatehouse alerts list --status open --json'],
-  run: ({ api }, { status, limit, offset }) => api.listAlerts({ status, limit, offset }),
+  run: ({ api }, { since, until, ...filter }) =>
+    api.listAlerts({ ...filter, ...periodOf({ since, until }) }),
   text: ({ alerts, total }, view) =>
     alerts.length === 0
       ? 'There are no alerts.'

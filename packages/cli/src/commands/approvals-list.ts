@@ -2,6 +2,7 @@ import type { Approval } from '@gatehouse/contract'
 import { callText, staleText } from '../approval-card.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
+import { periodOf, periodOptions } from '../period.ts'
 import { questionLine } from '../question-card.ts'
 import { renderTable } from '../table.ts'
 
@@ -31,6 +32,7 @@ export const approvalsList = defineCommand({
     },
     agent: { value: 'NAME', about: 'only this agent' },
     capability: { value: 'NAME', about: 'only this capability' },
+    ...periodOptions,
     limit: { value: 'N', integer: true, about: 'at most this many (100)' },
     offset: { value: 'N', integer: true, about: 'skip this many' },
   },
@@ -38,8 +40,8 @@ export const approvalsList = defineCommand({
     'gatehouse approvals list',
     'gatehouse approvals list --status decided --agent mailbot --capability email.send',
   ],
-  async run({ api, json, note, next }, { status, agent, capability, limit, offset }) {
-    const found = await api.listApprovals({ status, agent, capability, limit, offset })
+  async run({ api, json, note, next }, { since, until, ...filter }) {
+    const found = await api.listApprovals({ ...filter, ...periodOf({ since, until }) })
     if (json) return found
     for (const question of (await api.listQuestions()).questions)
       await note(escapeText(questionLine(question, next)))

@@ -2,8 +2,8 @@ import { describeEntry } from '@gatehouse/contract/describe-call'
 import { red } from '../colour.ts'
 import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
+import { periodOf, periodOptions } from '../period.ts'
 import { renderTable } from '../table.ts'
-import { timeAgo } from '../times.ts'
 
 export const auditQuery = defineCommand({
   name: 'audit query',
@@ -11,8 +11,7 @@ export const auditQuery = defineCommand({
   options: {
     agent: { value: 'NAME', about: 'only this agent' },
     capability: { value: 'NAME', about: 'a capability, or a group as in filesystem.*' },
-    since: { value: 'TIME', about: 'from this time: ISO 8601, or 90m, 12h, 7d ago' },
-    until: { value: 'TIME', about: 'until this time' },
+    ...periodOptions,
     result: {
       value: 'RESULT',
       choices: ['success', 'error', 'denied', 'pending', 'rejected'],
@@ -36,11 +35,9 @@ export const auditQuery = defineCommand({
     'gatehouse audit query --capability "filesystem.*" --result denied --json',
   ],
   run({ api }, { since, until, decision, 'as-of': as_of, ...filters }) {
-    const nowMs = Date.now()
     return api.queryAudit({
       ...Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)),
-      ...(since === undefined ? {} : { since: timeAgo(since, nowMs) }),
-      ...(until === undefined ? {} : { until: timeAgo(until, nowMs) }),
+      ...periodOf({ since, until }),
       policy_decision: decision,
       as_of,
     })

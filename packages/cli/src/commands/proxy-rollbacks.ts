@@ -1,5 +1,6 @@
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
+import { periodOf, periodOptions } from '../period.ts'
 import { renderTable } from '../table.ts'
 
 export const proxyRollbacks = defineCommand({
@@ -7,11 +8,13 @@ export const proxyRollbacks = defineCommand({
   summary: 'List rollback points, newest first',
   options: {
     service: { value: 'NAME', about: 'only this service' },
+    ...periodOptions,
     limit: { value: 'N', integer: true, about: 'at most this many (100)' },
     offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: ['gatehouse proxy rollbacks', 'gatehouse proxy rollbacks --service mail --json'],
-  run: ({ api }, { service, limit, offset }) => api.listRollbacks({ service, limit, offset }),
+  run: ({ api }, { since, until, ...filter }) =>
+    api.listRollbacks({ ...filter, ...periodOf({ since, until }) }),
   text: ({ rollbacks, total }, view) =>
     rollbacks.length === 0
       ? 'There is nothing to go back to.'

@@ -2,6 +2,7 @@ import type { BufferedWrite } from '@gatehouse/contract'
 import { describeCall } from '@gatehouse/contract/describe-call'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
+import { periodOf, periodOptions } from '../period.ts'
 import { renderTable } from '../table.ts'
 
 /** Operation, service and recipients of a write. */
@@ -28,12 +29,13 @@ export const proxyWrites = defineCommand({
     },
     agent: { value: 'NAME', about: 'only this agent' },
     service: { value: 'NAME', about: 'only this service' },
+    ...periodOptions,
     limit: { value: 'N', integer: true, about: 'at most this many (100)' },
     offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: ['gatehouse proxy writes', 'gatehouse proxy writes --status dead --json'],
-  run: ({ api }, { status, agent, service, limit, offset }) =>
-    api.listWrites({ status, agent, service, limit, offset }),
+  run: ({ api }, { since, until, ...filter }) =>
+    api.listWrites({ ...filter, ...periodOf({ since, until }) }),
   text: ({ writes, total }, view) =>
     writes.length === 0
       ? 'There are no such writes.'

@@ -3,13 +3,14 @@ import {
   Alert,
   AlertHandling,
   AlertList,
+  AlertSeverity,
   AlertStatus,
   MuteAlerts,
   RouteAlerts,
   UnmuteAlerts,
 } from '../alerts.ts'
 import { defineRoutes } from './define-routes.ts'
-import { page } from './fields.ts'
+import { page, period } from './fields.ts'
 
 export const alertRoutes = defineRoutes({
   listAlerts: {
@@ -19,6 +20,8 @@ export const alertRoutes = defineRoutes({
     permission: 'read',
     query: z.strictObject({
       status: AlertStatus.optional(),
+      severity: AlertSeverity.optional(),
+      ...period,
       ...page({ max: 1000, default: 100 }),
     }),
     answer: AlertList,

@@ -9,7 +9,7 @@ import {
   RejectBody,
 } from '../approval.ts'
 import { defineRoutes } from './define-routes.ts'
-import { page, queryText } from './fields.ts'
+import { page, period, queryText } from './fields.ts'
 
 export const approvalRoutes = defineRoutes({
   listApprovals: {
@@ -24,6 +24,7 @@ export const approvalRoutes = defineRoutes({
         .describe('`decided` is every status but `pending`.'),
       agent: queryText().optional(),
       capability: queryText().optional(),
+      ...period,
       ...page({ max: 1000, default: undefined }),
     }),
     answer: ApprovalList,

@@ -12,7 +12,7 @@ import {
 } from '../audit.ts'
 import { PolicyDecision } from '../capability.ts'
 import { defineRoutes } from './define-routes.ts'
-import { page, queryText, queryTime } from './fields.ts'
+import { page, period, queryText } from './fields.ts'
 
 export const auditRoutes = defineRoutes({
   queryAudit: {
@@ -25,8 +25,7 @@ export const auditRoutes = defineRoutes({
       capability: queryText()
         .regex(/^[^*]*\*?$/, 'a wildcard stands only at the end, as in filesystem.*')
         .optional(),
-      since: queryTime.optional(),
-      until: queryTime.optional(),
+      ...period,
       result: AuditResult.optional(),
       policy_decision: PolicyDecision.optional(),
       session: queryText().optional(),

@@ -63,3 +63,6 @@ export const queryTime = z
     return z.NEVER
   })
   .meta({ type: 'string', format: 'date-time' })
+
+/** A range of time, its ends included. */
+export const period = { since: queryTime.optional(), until: queryTime.optional() }

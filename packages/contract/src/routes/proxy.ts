@@ -17,7 +17,7 @@ import {
   WriteFilterStatus,
 } from '../proxy.ts'
 import { defineRoutes } from './define-routes.ts'
-import { page, queryText } from './fields.ts'
+import { page, period, queryText } from './fields.ts'
 
 export const proxyRoutes = defineRoutes({
   showProxy: {
@@ -90,6 +90,7 @@ export const proxyRoutes = defineRoutes({
       status: z.enum([...WriteFilterStatus.options, 'all']).default('pending'),
       agent: queryText().optional(),
       service: queryText().optional(),
+      ...period,
       ...page({ max: 1000, default: 100 }),
     }),
     answer: BufferedWriteList,
@@ -126,6 +127,7 @@ export const proxyRoutes = defineRoutes({
     query: z.strictObject({
       status: RollbackStatus.optional(),
       service: queryText().optional(),
+      ...period,
       ...page({ max: 1000, default: 100 }),
     }),
     answer: RollbackList,

@@ -1,4 +1,5 @@
 import type { AlertSeverity, AlertStatus } from '@gatehouse/contract'
+import type { Period } from './period.ts'
 
 export type StoredAlert = {
   readonly id: string
@@ -17,8 +18,10 @@ export type StoredAlert = {
   readonly acknowledged_by: string | null
 }
 
-export type AlertFilter = {
+/** The period is that in which alerts were raised first. */
+export type AlertFilter = Period & {
   readonly status?: AlertStatus
+  readonly severity?: AlertSeverity
   readonly source?: string
   readonly limit: number
   readonly offset: number

@@ -1,9 +1,11 @@
 import type { ApprovalStatus, ExecutionState } from '@gatehouse/contract'
 import type { StoredApproval } from '../domain/approvals/approval.ts'
+import type { Period } from './period.ts'
 
 export type { StoredApproval }
 
-export type ApprovalFilter = {
+/** The period is that in which requests were made. */
+export type ApprovalFilter = Period & {
   /** `decided` is every status but pending. */
   readonly status?: ApprovalStatus | 'decided'
   readonly agent?: string

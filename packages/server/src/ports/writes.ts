@@ -1,4 +1,5 @@
 import type { RollbackStatus, WriteStatus } from '@gatehouse/contract'
+import type { Period } from './period.ts'
 
 /**
  * How far an `executing` write is. `capturing`: nothing was sent, so a run that died is simply put back;
@@ -56,7 +57,8 @@ export type WriteClaim = {
   readonly limit: number
 }
 
-export type WriteFilter = {
+/** The period is that in which writes were asked for. */
+export type WriteFilter = Period & {
   readonly statuses?: readonly WriteStatus[]
   readonly agent?: string
   readonly service?: string
@@ -161,12 +163,14 @@ export interface RollbackStore {
   }): Promise<readonly StoredRollback[]>
 
   /** Must list without the pending ones, newest first. */
-  list(filter: {
-    readonly service?: string
-    readonly statuses?: readonly RollbackStatus[]
-    readonly limit: number
-    readonly offset: number
-  }): Promise<{ readonly points: readonly StoredRollback[]; readonly total: number }>
+  list(
+    filter: Period & {
+      readonly service?: string
+      readonly statuses?: readonly RollbackStatus[]
+      readonly limit: number
+      readonly offset: number
+    },
+  ): Promise<{ readonly points: readonly StoredRollback[]; readonly total: number }>
 
   /** How many are ready, by service. */
   counts(): Promise<ReadonlyMap<string, number>>

@@ -95,6 +95,8 @@ test('makes a chain that browsers and other clients accept for every name of thi
     '2001:db8::1',
   ])
     expect([name, await shake(pair, ca, name)]).toEqual([name, 'trusted'])
+  const shown = certificates.describe().names
+  expect(shown.filter((name) => name.includes(':'))).toEqual(['::1', '2001:db8::1'])
   expect(await shake(pair, ca, 'other.example')).toBe('NAME_MISMATCH')
   const { stdout } = await run('openssl', [
     'verify',

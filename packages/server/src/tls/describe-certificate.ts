@@ -1,7 +1,12 @@
 import { X509Certificate } from 'node:crypto'
+import { isIPv6 } from 'node:net'
 import type { Certificate } from '@gatehouse/contract'
 
 const iso = (text: string): string => new Date(text).toISOString()
+
+/** OpenSSL writes all groups of an IPv6 address; people and addresses in a browser have the short form. */
+const shortAddress = (address: string): string =>
+  isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address
 
 /** Facts about a certificate and about the local authority that signed it, both as PEM. */
 export function describeCertificate(
@@ -17,7 +22,7 @@ export function describeCertificate(
     names: (read.subjectAltName ?? '')
       .split(', ')
       .filter((name) => name !== '')
-      .map((name) => name.replace(/^(?:DNS|IP Address):/, '')),
+      .map((name) => shortAddress(name.replace(/^(?:DNS|IP Address):/, ''))),
     valid_from: iso(read.validFrom),
     valid_until: iso(read.validTo),
     authority:

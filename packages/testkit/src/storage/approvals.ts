@@ -163,6 +163,9 @@ export const approvalMusts = (open: Open): void => {
       })
       expect(await list({ agent: 'b', capability: 'git.push' })).toEqual({ ids: [], total: 0 })
       expect(await list({ agent: 'b', status: 'pending' })).toEqual({ ids: [], total: 0 })
+      expect(
+        await list({ status: 'pending', since_ms: newYear + 2, until_ms: newYear + 2 }),
+      ).toEqual({ ids: ['appr-p2'], total: 1 })
       expect(await approvals.countPending()).toBe(3)
       expect(await approvals.countPending('b')).toBe(0)
       expect(await approvals.countPending('mailbot')).toBe(3)

@@ -236,7 +236,7 @@ const alertMusts = (open: Open): void => {
       const { alerts } = opened.storage
       await alerts.insert(alertOf('alert-1', { created_ms: newYear + 2 }))
       await alerts.insert(alertOf('alert-2', { source: 'system' }))
-      await alerts.insert(alertOf('alert-3', { status: 'resolved' }))
+      await alerts.insert(alertOf('alert-3', { status: 'resolved', severity: 'info' }))
       const idsOf = async (filter: object) => {
         const page = await alerts.list({ limit: 10, offset: 0, ...filter })
         return [page.total, ...page.alerts.map(({ id }) => id)]
@@ -245,6 +245,8 @@ const alertMusts = (open: Open): void => {
       expect(await idsOf({ limit: 1, offset: 1 })).toEqual([3, 'alert-3'])
       expect(await idsOf({ status: 'open' })).toEqual([2, 'alert-1', 'alert-2'])
       expect(await idsOf({ source: 'system' })).toEqual([1, 'alert-2'])
+      expect(await idsOf({ since_ms: newYear + 2, until_ms: newYear + 2 })).toEqual([1, 'alert-1'])
+      expect(await idsOf({ severity: 'info' })).toEqual([1, 'alert-3'])
       expect([await alerts.countOpen(), await alerts.countOpen('system')]).toEqual([2, 1])
     })
   })

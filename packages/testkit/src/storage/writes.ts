@@ -196,6 +196,8 @@ export const writeMusts = (open: Open): void => {
       ])
       expect(idsOf((await writes.list({ dead: true, ...page })).writes)).toEqual(['wr-4'])
       expect(idsOf((await writes.list({ agent: 'other', ...page })).writes)).toEqual(['wr-2'])
+      const period = { since_ms: newYear + 2, until_ms: newYear + 3 }
+      expect(idsOf((await writes.list({ ...period, ...page })).writes)).toEqual(['wr-3', 'wr-2'])
       expect(await writes.list({ service: 'mail', limit: 1, offset: 1 })).toMatchObject({
         writes: [{ id: 'wr-3' }],
         total: 4,
@@ -301,6 +303,8 @@ export const writeMusts = (open: Open): void => {
       await rollbacks.put(pointOf('rb-4', { service: 'calendar', status: 'rolled_back' }))
       for (const n of [1, 2, 3]) await rollbacks.putCapture(`write of rb-${n}`, String(n))
       expect(idsOf((await rollbacks.list(page)).points)).toEqual(['rb-2', 'rb-1', 'rb-4'])
+      const period = { since_ms: newYear + 1, until_ms: newYear + 1 }
+      expect(idsOf((await rollbacks.list({ ...period, ...page })).points)).toEqual(['rb-1'])
       expect(await rollbacks.list({ statuses: ['ready'], limit: 1, offset: 1 })).toMatchObject({
         points: [{ id: 'rb-1' }],
         total: 2,

@@ -1,5 +1,6 @@
 import { type BufferedWrite, GatehouseError, type WriteFilterStatus } from '@gatehouse/contract'
 import type { AuditTransaction } from '../../ports/audit.ts'
+import type { Period } from '../../ports/period.ts'
 import type { StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import { actorText, type Op } from '../call/op.ts'
@@ -100,7 +101,7 @@ export async function discardWrite(op: Op, deps: ProxyDeps, input: Named): Promi
 
 export async function listWrites(
   deps: ProxyDeps,
-  filter: {
+  filter: Period & {
     readonly status?: WriteFilterStatus | undefined
     readonly agent?: string | undefined
     readonly service?: string | undefined
@@ -108,10 +109,9 @@ export async function listWrites(
     readonly offset: number
   },
 ): Promise<{ readonly writes: readonly BufferedWrite[]; readonly total: number }> {
-  const { status, agent, service, limit, offset } = filter
+  const { status, agent, service, ...rest } = filter
   const { writes, total } = await deps.storage.writes.list({
-    limit,
-    offset,
+    ...rest,
     ...(agent === undefined ? {} : { agent }),
     ...(service === undefined ? {} : { service }),
     ...(status === undefined

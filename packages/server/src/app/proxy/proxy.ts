@@ -15,6 +15,7 @@ import type {
 } from '@gatehouse/contract'
 import { toJSONSchema } from 'zod'
 import type { AgentServices, AgentWrites } from '../../ports/agent-services.ts'
+import type { Period } from '../../ports/period.ts'
 import type { EndsWithAgent } from '../agents/change-agent.ts'
 import type { Call } from '../call/call.ts'
 import type { RunOfCall } from '../call/capability-context.ts'
@@ -54,7 +55,7 @@ export interface ProxyUseCases {
   /** `pending`: buffered and executing ones; `dead`: those that failed and wait for a person. */
   listWrites(
     op: Op,
-    input: {
+    input: Period & {
       status?: WriteFilterStatus
       agent?: string
       service?: string
@@ -67,7 +68,7 @@ export interface ProxyUseCases {
   discardWrite(op: Op, input: { write_id: string }): Promise<ChangedWrite>
   listRollbacks(
     op: Op,
-    input: { service?: string; status?: RollbackStatus; limit: number; offset: number },
+    input: Period & { service?: string; status?: RollbackStatus; limit: number; offset: number },
   ): Promise<{ readonly rollbacks: readonly RollbackPoint[]; readonly total: number }>
   previewRollback(op: Op, input: { rollback_id: string }): Promise<RollbackPreview>
   rollBack(op: Op, input: { rollback_id: string }): Promise<RollbackPoint>

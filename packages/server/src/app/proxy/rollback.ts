@@ -5,6 +5,7 @@ import {
   type WriteError,
 } from '@gatehouse/contract'
 import { parseStored } from '../../domain/parse-stored.ts'
+import type { Period } from '../../ports/period.ts'
 import type { UndoOutcome } from '../../ports/service-adapter.ts'
 import type { StoredRollback } from '../../ports/writes.ts'
 import { actDraft } from '../call/audit-draft.ts'
@@ -202,17 +203,16 @@ export async function resumeRollbacks(deps: ProxyDeps, owner?: string): Promise<
 
 export async function listRollbacks(
   deps: ProxyDeps,
-  filter: {
+  filter: Period & {
     readonly service?: string | undefined
     readonly status?: RollbackStatus | undefined
     readonly limit: number
     readonly offset: number
   },
 ): Promise<{ readonly rollbacks: readonly RollbackPoint[]; readonly total: number }> {
-  const { service, status, limit, offset } = filter
+  const { service, status, ...rest } = filter
   const { points, total } = await deps.storage.rollbacks.list({
-    limit,
-    offset,
+    ...rest,
     ...(service === undefined ? {} : { service }),
     ...(status === undefined ? {} : { statuses: [status] }),
   })

@@ -53,8 +53,12 @@ export async function listState(
     nowMs: deps.clock.now(),
     limit: input.limit,
   })
+  const usage = await deps.storage.state.usage(area.name)
   return {
     agent: input.agent,
+    total: usage.keys,
+    size_bytes: usage.size_bytes,
+    quota_bytes: area.bytesMax,
     keys: rows.map(({ key, size_bytes, version, updated_ms }) => ({
       key,
       size_bytes,

@@ -222,6 +222,7 @@ test('records what people change in the values of agents, by whom', async () => 
   expect(await kit.app.listState(kit.operator(), { agent: 'alpha', limit: 10 })).toMatchObject({
     agent: 'alpha',
     keys: [{ key: 'a/b', size_bytes: 7, version: 1 }],
+    ...{ total: 1, size_bytes: 7, quota_bytes: 104_857_600 },
   })
   expect(await kit.app.deleteState(kit.operator(), place)).toEqual({ ...place, deleted: true })
   const acts = await kit.audit({ capability: 'state.*' })

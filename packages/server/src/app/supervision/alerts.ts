@@ -1,12 +1,6 @@
-import {
-  type Alert,
-  type AlertKind,
-  type AlertSeverity,
-  type AlertStatus,
-  GatehouseError,
-} from '@gatehouse/contract'
+import { type Alert, type AlertKind, type AlertSeverity, GatehouseError } from '@gatehouse/contract'
 import { parseStored } from '../../domain/parse-stored.ts'
-import type { StoredAlert } from '../../ports/alerts.ts'
+import type { AlertFilter, StoredAlert } from '../../ports/alerts.ts'
 import type { AuditTransaction } from '../../ports/audit.ts'
 import type { AgentAlerts } from '../../ports/capability.ts'
 import { actDraft } from '../call/audit-draft.ts'
@@ -96,13 +90,21 @@ export async function raiseAlert(op: Op, deps: Deps, given: NewAlert): Promise<S
   return alert
 }
 
+const isIn =
+  ({ status = 'open', severity, since_ms = 0, until_ms = Number.POSITIVE_INFINITY }: AlertFilter) =>
+  (alert: Alert): boolean => {
+    const at = Date.parse(alert.created_at)
+    const isOfIts = severity === undefined || alert.severity === severity
+    return status === 'open' && isOfIts && at >= since_ms && at <= until_ms
+  }
+
 /** `unstored`: alerts that hold and that the store could not take; they come first. */
 export async function listAlerts(
   deps: Pick<Basics, 'storage'>,
-  filter: { readonly status?: AlertStatus; readonly limit: number; readonly offset: number },
+  filter: AlertFilter,
   unstored: readonly Alert[],
 ): Promise<{ readonly alerts: readonly Alert[]; readonly total: number }> {
-  const open = filter.status === undefined || filter.status === 'open' ? unstored : []
+  const open = unstored.filter(isIn(filter))
   const { alerts, total } = await deps.storage.alerts.list(filter)
   return {
     alerts: [...(filter.offset === 0 ? open : []), ...alerts.map(alertRecord)],

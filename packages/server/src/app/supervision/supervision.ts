@@ -2,7 +2,6 @@ import type {
   ActivityPage,
   Alert,
   AlertHandling,
-  AlertStatus,
   AuditEntry,
   AuditFilter,
   AuditPage,
@@ -25,6 +24,7 @@ import type {
   SystemStatus,
   UnmuteAlerts,
 } from '@gatehouse/contract'
+import type { AlertFilter } from '../../ports/alerts.ts'
 import type { AuditReader } from '../../ports/audit.ts'
 import type { AuditExports } from '../../ports/audit-export.ts'
 import type { Backups } from '../../ports/backup.ts'
@@ -117,7 +117,7 @@ export interface SupervisionUseCases {
 
   listAlerts(
     op: Op,
-    input: { status?: AlertStatus; limit: number; offset: number },
+    input: AlertFilter,
   ): Promise<{ readonly alerts: readonly Alert[]; readonly total: number }>
   acknowledgeAlert(op: Op, input: { alert_id: string }): Promise<Alert>
 

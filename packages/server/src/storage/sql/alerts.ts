@@ -39,12 +39,15 @@ export const sqlAlerts = ({ read, write }: Db): AlertStore => ({
     return numUpdatedRows > 0n
   },
 
-  async list({ status, source, limit, offset }) {
+  async list({ status, severity, source, since_ms, until_ms, limit, offset }) {
     const { values: alerts, total } = await page(
       read
         .selectFrom('alerts')
         .$if(status !== undefined, (query) => query.where('status', '=', status as string))
+        .$if(severity !== undefined, (query) => query.where('severity', '=', severity as string))
         .$if(source !== undefined, (query) => query.where('source', '=', source as string))
+        .$if(since_ms !== undefined, (query) => query.where('created_ms', '>=', since_ms ?? 0))
+        .$if(until_ms !== undefined, (query) => query.where('created_ms', '<=', until_ms ?? 0))
         .selectAll()
         .orderBy('created_ms', 'desc')
         .orderBy('id', 'desc'),

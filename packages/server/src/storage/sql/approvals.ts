@@ -84,13 +84,15 @@ const lookups = ({
     return newest && isOpenCall(newest) ? newest : null
   },
 
-  async list({ status, agent, capability, limit, offset }) {
+  async list({ status, agent, capability, since_ms, until_ms, limit, offset }) {
     const order = status === 'pending' ? 'asc' : 'desc'
     let found = read.selectFrom('approvals').selectAll()
     if (status === 'decided') found = found.where('status', '<>', 'pending')
     else if (status !== undefined) found = found.where('status', '=', status)
     if (agent !== undefined) found = found.where('agent', '=', encodeText(agent))
     if (capability !== undefined) found = found.where('capability', '=', encodeText(capability))
+    if (since_ms !== undefined) found = found.where('requested_ms', '>=', since_ms)
+    if (until_ms !== undefined) found = found.where('requested_ms', '<=', until_ms)
     const { values: approvals, total } = await page(
       found.orderBy('requested_ms', order).orderBy('id', order),
       { limit, offset },

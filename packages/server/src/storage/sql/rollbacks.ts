@@ -109,13 +109,15 @@ const overviews = ({ read }: Db): Pick<RollbackStore, 'listLost' | 'list' | 'cou
     return rows.map(fromRow)
   },
 
-  async list({ service, statuses, limit, offset }) {
+  async list({ service, statuses, since_ms, until_ms, limit, offset }) {
     const { values: points, total } = await page(
       read
         .selectFrom('rollbacks')
         .where('status', '!=', 'pending')
         .$if(service !== undefined, (query) => query.where('service', '=', service ?? ''))
         .$if(statuses !== undefined, (query) => query.where('status', 'in', statuses ?? []))
+        .$if(since_ms !== undefined, (query) => query.where('created_ms', '>=', since_ms ?? 0))
+        .$if(until_ms !== undefined, (query) => query.where('created_ms', '<=', until_ms ?? 0))
         .selectAll()
         .orderBy('created_ms', 'desc')
         .orderBy('id', 'desc'),

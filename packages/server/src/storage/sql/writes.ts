@@ -139,7 +139,7 @@ const records = ({ read, write }: Db): Pick<WriteStore, 'insert' | 'find' | 'fil
 
 const overviews = ({ read }: Db): Pick<WriteStore, 'list' | 'counts' | 'listBuffered'> => ({
   async list(filter) {
-    const { statuses, agent, service, dead, limit, offset } = filter
+    const { statuses, agent, service, dead, since_ms, until_ms, limit, offset } = filter
     const order = isPending(filter)
       ? ({ column: 'due_ms', direction: 'asc' } as const)
       : ({ column: 'buffered_ms', direction: 'desc' } as const)
@@ -150,6 +150,8 @@ const overviews = ({ read }: Db): Pick<WriteStore, 'list' | 'counts' | 'listBuff
         .$if(agent !== undefined, (query) => query.where('agent', '=', encodeText(agent ?? '')))
         .$if(service !== undefined, (query) => query.where('service', '=', service ?? ''))
         .$if(dead !== undefined, (query) => query.where('dead', '=', flag.encode(dead ?? false)))
+        .$if(since_ms !== undefined, (query) => query.where('buffered_ms', '>=', since_ms ?? 0))
+        .$if(until_ms !== undefined, (query) => query.where('buffered_ms', '<=', until_ms ?? 0))
         .selectAll()
         .orderBy(order.column, order.direction)
         .orderBy('id', order.direction),

@@ -3,6 +3,7 @@ import type { approvalRoutes } from '@gatehouse/contract/routes/approvals'
 import type { App } from '../../../app/app.ts'
 import type { Op } from '../../../app/call/op.ts'
 import { type Handlers, Refusal } from '../handler.ts'
+import { withPeriod } from '../with-period.ts'
 
 /** Without a limit, all that are pending come, and so many of the others. */
 const decidedMax = 100
@@ -29,7 +30,7 @@ async function decide(op: Op, app: App, decision: Decision): Promise<Approval | 
 export const approvalHandlers: Handlers<typeof approvalRoutes> = {
   listApprovals: (op, app, { status, limit, ...filter }) =>
     app.listApprovals(op, {
-      ...filter,
+      ...withPeriod(filter),
       ...(status === 'all' ? {} : { status }),
       limit: limit ?? (status === 'pending' ? Number.MAX_SAFE_INTEGER : decidedMax),
     }),
