@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { entryOf, ModelSource } from '../../packages/server/test/models/model-source.ts'
 import { Dashboard } from '../support/dashboard.ts'
 import { forgeEntry } from '../support/forge-entry.ts'
-import { invoke } from '../support/server.ts'
+import { invokeUntilTaken as invoke } from '../support/server.ts'
 
 describe.skipIf(!hasProgram('chromium'))('models and the log in the dashboard', () => {
   let dashboard: Dashboard

@@ -42,7 +42,7 @@ const views: readonly string[] = [
   'Download the authority',
   'Edit agents/mailbot.yaml at line N',
   'Edit organisation.yaml at line N',
-  'Find or do…Ctrl K',
+  'Find or do… Ctrl K',
   'Keyboard shortcuts',
   'Light theme',
   'Line N, column N',
@@ -61,6 +61,7 @@ const views: readonly string[] = [
 const withoutActions = [
   '/overview',
   ...['/policy', '/reference', '/agents/mailbot?tab=sessions', '/agents/mailbot?tab=statistics'],
+  '/agents/mailbot?tab=policy',
   ...['/settings?tab=certificate', '/settings?tab=retention', '/settings?tab=appearance'],
 ]
 

@@ -1,7 +1,7 @@
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard } from '../support/dashboard.ts'
-import { invoke } from '../support/server.ts'
+import { invokeUntilTaken as invoke } from '../support/server.ts'
 
 /** Where the focus is, in words, and whether a person sees it: drawn, on the screen, and under nothing else. */
 const focusNow = `(() => {
@@ -41,6 +41,7 @@ type Focus = {
 
 const pages = [
   ...['/overview', '/approvals', '/activity', '/agents', '/agents/mailbot', '/map', '/audit'],
+  ...['/agents/mailbot?tab=policy'],
   ...['/policy', '/policy?tab=simulate', '/services', '/upstreams', '/state', '/secrets'],
   ...['/models', '/alerts', '/alerts?tab=handling', '/settings'],
   ...['/settings?tab=certificate', '/settings?tab=retention', '/settings?tab=configuration'],

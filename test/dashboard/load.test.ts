@@ -2,7 +2,7 @@ import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fill } from '../../benchmarks/log-of-a-million.mjs'
 import { Dashboard } from '../support/dashboard.ts'
-import { invoke } from '../support/server.ts'
+import { invokeUntilTaken as invoke } from '../support/server.ts'
 
 const isFull = process.env['GATEHOUSE_FULL'] === '1'
 const seconds = isFull ? 60 : 6

@@ -5,7 +5,7 @@ import { connect } from 'node:tls'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard, password } from '../support/dashboard.ts'
-import { Installation, invoke } from '../support/server.ts'
+import { Installation, invokeUntilTaken as invoke } from '../support/server.ts'
 
 /** Every page and every tab that has an address of its own. */
 const views = [
@@ -21,6 +21,7 @@ const views = [
   '/audit',
   '/policy',
   '/policy?tab=simulate',
+  '/agents/mailbot?tab=policy',
   '/policy?tab=replay',
   '/services',
   '/services?tab=writes',
@@ -153,14 +154,15 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     await page.getByText('Paused', { exact: true }).waitFor()
     const refused = await invoke(dashboard.run, token, 'filesystem.list', { path: '.' })
     expect(refused.error?.message).toMatch(/paused/i)
-    await actions.click()
-    await page.getByRole('menuitem', { name: 'Resume' }).click()
+    expect(await dashboard.axeFindings()).toEqual([])
+    await page.getByRole('button', { name: /^Undo: mailbot is paused/ }).click()
     await page.getByText('Active', { exact: true }).waitFor()
+    await page.getByText('Undone.').waitFor()
     await actions.click()
     await page.getByRole('menuitem', { name: 'Edit' }).click()
     await page.getByLabel('Allowed tools').fill('filesystem.*\nstate.*')
     await page.getByLabel('Own limits').fill('state.set=5/1m')
-    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('mailbot is saved.').waitFor()
     expect(await api.showAgent({ name: 'mailbot' })).toMatchObject({
       tools: ['filesystem.*', 'state.*'],
@@ -169,6 +171,58 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     await dashboard.goTo('/audit?capability=agent.*')
     await page.getByRole('link', { name: 'agent.edited' }).first().click()
     await page.getByText('ana', { exact: true }).first().waitFor()
+  })
+
+  test('lead from an entry to its intent and back, and say rule by rule how policy decides it', async () => {
+    const { page, api } = dashboard
+    const { entries } = await api.queryAudit({ capability: 'filesystem.write', result: 'success' })
+    const [entry] = entries
+    await dashboard.goTo('/audit?capability=filesystem.write')
+    await page.getByLabel('Policy').selectOption('blocked')
+    await page.getByText('No entry matches').waitFor()
+    await page.getByLabel('Policy').selectOption('autonomous')
+    await page.waitForURL(/decision=autonomous/)
+    await page.locator(`a[href="/audit/${entry?.id}"]`).click()
+    await page.getByRole('button', { name: 'Evaluate it' }).click()
+    await page
+      .getByText(/^system\.yaml:\d+ filesystem\.write$/)
+      .first()
+      .waitFor()
+    expect(await dashboard.axeFindings()).toEqual([])
+    await page.getByRole('link', { name: entry?.intent_id ?? '' }).click()
+    await page.getByRole('link', { name: entry?.id ?? '' }).click()
+    await page.waitForURL(`**/audit/${entry?.id}`)
+    await dashboard.goTo('/audit?session=sess-1')
+    await page.getByRole('button', { name: 'All sessions' }).click()
+    await expect.poll(() => page.url()).not.toContain('session=')
+  })
+
+  test('keep the order of a table in the address, and Back leads to the tab before', async () => {
+    const { page } = dashboard
+    const isSorted = () =>
+      page.getByRole('columnheader', { name: 'Setting' }).getAttribute('aria-sort')
+    await dashboard.goTo('/settings?tab=configuration')
+    await page.getByRole('button', { name: 'Setting' }).click()
+    await page.waitForURL(/sort=-key/)
+    await page.reload()
+    await expect.poll(isSorted).toBe('descending')
+    await page.getByRole('tab', { name: 'Retention' }).click()
+    await page.waitForURL(/\?tab=retention$/)
+    await page.goBack()
+    await expect.poll(isSorted).toBe('descending')
+  })
+
+  test('tell times from now, here or in UTC, without a mouse', async () => {
+    const { page } = dashboard
+    await dashboard.goTo('/agents')
+    const made = page.getByRole('row').filter({ hasText: 'mailbot' }).locator('time').last()
+    const forms = [/now|ago/, /^[A-Z][a-z]{2} \d+, \d\d:\d\d:\d\d$/, /^[A-Z].* \d\d:\d\d:\d\dZ$/]
+    for (const form of [...forms, ...forms.slice(0, 1)]) {
+      await expect.poll(() => made.innerText()).toMatch(form)
+      await page.keyboard.press('t')
+    }
+    await page.keyboard.press('t')
+    await page.keyboard.press('t')
   })
 
   test('keep a secret whose value is nowhere on the page, and say who may use it', async () => {
@@ -221,6 +275,14 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('row').filter({ hasText: 'Disk' }).getByText('phone').waitFor()
     expect((await api.showAlertHandling()).routes).toEqual([{ kind: 'disk', targets: ['phone'] }])
+    await page.getByRole('tab', { name: 'Alerts' }).click()
+    await page.getByLabel('Severity').selectOption('critical')
+    await page.getByText('No alerts here').waitFor()
+    await page.getByLabel('Severity').selectOption('warning')
+    await page.getByLabel('Time').selectOption('1h')
+    await card.waitFor()
+    await page.waitForURL(/severity=warning&range=1h/)
+    await page.getByRole('tab', { name: 'Muting and routing' }).click()
     await page.getByRole('button', { name: 'Unmute: warner' }).click()
     await page.getByText('No alerts are muted.').waitFor()
     expect((await api.showAlertHandling()).mutes).toEqual([])
@@ -232,6 +294,7 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     await dashboard.goTo('/state?agent=mailbot')
     await page.getByRole('button', { name: 'View' }).click()
     await page.getByText('"seen": 12').waitFor()
+    await page.getByText(/^1 key, \d+ B of 105 MB$/).waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Delete' }).click()
     const submit = page.getByRole('dialog').getByRole('button', { name: 'Delete' })

@@ -1,7 +1,7 @@
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard } from '../support/dashboard.ts'
-import { invoke } from '../support/server.ts'
+import { invokeUntilTaken as invoke } from '../support/server.ts'
 
 const rules = (tier: string) => `version: 1
 rules:
@@ -150,6 +150,22 @@ describe.skipIf(!hasProgram('chromium'))('the policy in the dashboard', () => {
     expect((await write('plan.md')).error?.message).toContain('Only notes are written')
     expect((await api.showPolicies()).files.at(-1)?.text).toBe(rules('blocked'))
     await page.getByText('Same as the active policy.').waitFor()
+  })
+
+  test('what was saved is undone by one button, and the page says who changed what when', async () => {
+    const { page, api } = dashboard
+    await type(rules('approval_required'))
+    await page.getByRole('button', { name: 'Save…' }).click()
+    await page.getByRole('button', { name: 'Save and activate' }).click()
+    await page.getByRole('button', { name: 'Undo: organisation.yaml is saved and active.' }).click()
+    await page.getByText('Undone.').waitFor()
+    expect((await api.showPolicies()).files.at(-1)?.text).toBe(rules('blocked'))
+    await page.getByRole('tab', { name: 'Rules' }).click()
+    const changes = page.getByRole('table', { name: 'Changes' }).getByRole('row')
+    await expect.poll(() => changes.count()).toBe(4)
+    expect(await changes.nth(1).innerText()).toMatch(/ana\s+policy\.saved organisation\.yaml/)
+    await assertClean()
+    await page.getByRole('tab', { name: 'Edit' }).click()
   })
 
   test('a file that somebody else changed meanwhile is replaced only after its difference was seen', async () => {

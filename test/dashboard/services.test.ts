@@ -4,7 +4,7 @@ import { SmtpReceiver } from '@gatehouse/testkit/mail-server/smtp-receiver'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard } from '../support/dashboard.ts'
-import { invoke } from '../support/server.ts'
+import { invokeUntilTaken as invoke } from '../support/server.ts'
 
 const letter = (subject: string) =>
   `From: ben@example.net\r\nSubject: ${subject}\r\nMessage-ID: <${subject}@example.net>\r\n\r\nHello.\r\n`
@@ -136,6 +136,7 @@ describe.skipIf(!canRun)('a mailbox in the dashboard', () => {
     expect(await card.innerText()).toContain((await writeOf(id))?.error?.message)
     await assertClean()
     await card.getByRole('button', { name: 'Discard' }).click()
+    await page.getByLabel('Type move to confirm').fill('move')
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click()
     await card.waitFor({ state: 'detached' })
     expect(await writeOf(id)).toMatchObject({ dead_letter: false, ended_by: 'user:ana' })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard } from '../support/dashboard.ts'
-import { invoke, rpc } from '../support/server.ts'
+import { invokeUntilTaken as invoke, rpc } from '../support/server.ts'
 
 const program = realpathSync(
   new URL('../../packages/server/test/upstream/scripted-server.mjs', import.meta.url).pathname,
@@ -186,7 +186,11 @@ describe.skipIf(!canRun)('MCP servers in the dashboard', () => {
     await page.getByRole('button', { name: 'Actions: echo' }).click()
     await page.getByRole('menuitem', { name: 'Suggested rules' }).click()
     await page.getByRole('dialog').getByText('echo.say').first().waitFor()
-    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Begin a draft with them' }).click()
+    await page.getByText('A draft: it isn’t active until you save it.').waitFor()
+    await page.getByText(/^Valid: \d+ rules?,/).waitFor()
+    await page.getByRole('button', { name: 'Discard the draft' }).click()
+    await dashboard.goTo('/upstreams/echo')
     await page.getByRole('button', { name: 'Actions: echo' }).click()
     await page.getByRole('menuitem', { name: 'Remove' }).click()
     await page.getByLabel('Type echo to confirm').fill('echo')

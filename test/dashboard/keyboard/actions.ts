@@ -33,7 +33,11 @@ const keptActions = (world: World): readonly Action[] => {
         const args = { capability: 'system.time', arguments: {}, delay_seconds: 3600 }
         return world.call('scheduler.create', { ...args, description: '' })
       },
-      by: (keys) => keys.press('Delete: system.time'),
+      by: async (keys) => {
+        await keys.press('Delete: system.time')
+        await keys.fill('Type system.time to confirm', 'system.time')
+        await keys.press('Delete')
+      },
       holds: async (api) => (await api.listSchedules({})).schedules[0]?.status === 'deleted',
     },
     {

@@ -24,7 +24,7 @@ export const agentActions = (world: World): readonly Action[] => {
         await keys.choose(menu, 'Edit')
         await keys.fill('Purpose', 'Types')
         await keys.fill('Allowed tools', 'filesystem.*')
-        await keys.press('Edit')
+        await keys.press('Save')
       },
       holds: async () => {
         const { purpose, tools } = await agentOf(world, 'typist')

@@ -99,6 +99,7 @@ export const mailActions = (world: World): readonly Action[] => {
       },
       by: async (keys) => {
         await keys.press('Discard')
+        await keys.fill('Type move to confirm', 'move')
         await keys.press('Discard')
       },
       holds: async () => (await write())?.dead_letter === false,

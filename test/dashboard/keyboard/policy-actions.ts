@@ -38,7 +38,7 @@ export const policyActions = (world: World): readonly Action[] => {
       first: () => world.call('filesystem.list', { path: '.' }),
       by: async (keys) => {
         await keys.fill(file, draft)
-        await keys.to('Edit1')
+        await keys.to('Edit, 1')
         for (const tab of ['Simulate', 'Replay']) {
           await keys.key('ArrowRight')
           await keys.hasFocus(tab)
@@ -56,6 +56,7 @@ export const policyActions = (world: World): readonly Action[] => {
       by: async (keys) => {
         await keys.fill(file, `${draft}# Not this\n`)
         await keys.press('Discard the draft')
+        await keys.press('Undo: The draft of organisation.yaml is discarded.')
         await keys.press('Discard the draft')
         await keys.fill(file, draft)
         await keys.press('Save…')

@@ -144,6 +144,10 @@ export const upstreamActions = (world: World): readonly Action[] => {
       at: '/upstreams/echo',
       by: async (keys) => {
         await keys.choose('Actions: echo', 'Suggested rules')
+        await keys.press('Begin a draft with them')
+        await keys.press('Discard the draft')
+        await world.dashboard.goTo('/upstreams/echo')
+        await keys.choose('Actions: echo', 'Suggested rules')
         await keys.press('Copy')
         await keys.leave()
         await keys.choose('Actions: echo', 'Restart')

@@ -7,6 +7,7 @@ export const alertsText = {
   status: { open: 'Open', acknowledged: 'Acknowledged', resolved: 'Resolved' },
   choices: { open: 'Open', acknowledged: 'Acknowledged', resolved: 'Resolved', all: 'All' },
   filterStatus: 'State',
+  filterSeverity: 'Severity',
   none: 'No alerts here',
   noneNext: 'The service and its agents raise alerts when something needs a person.',
   message: 'Alert',

@@ -20,7 +20,6 @@ export const nodesText = {
   workText: (sessions: number, processes: number) =>
     `${sessions === 1 ? '1 session' : `${sessions} sessions`}, ${processes === 1 ? '1 program' : `${processes} programs`}`,
   seen: 'Last seen',
-  actionsFor: (name: string) => `Actions for ${name}`,
   drain: 'Drain',
   drained: (name: string) => `${name} finishes what it does and takes nothing new.`,
   resume: 'Resume',

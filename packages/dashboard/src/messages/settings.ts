@@ -140,6 +140,9 @@ export const settingsText = {
   backupMade: (name: string) => `${name} is made. Keep it on another machine.`,
   theme: 'Theme',
   themes: { system: 'Same as the system', light: 'Light', dark: 'Dark' },
+  times: 'Times',
+  timesHint:
+    'The key t changes it on every page. A mouse over a time shows it both here and in UTC.',
   keys: 'Single-key shortcuts',
   keysHint:
     'Turn them off if they get in the way, for example with speech input. Ctrl+K always works.',

@@ -32,6 +32,7 @@ export const shellText = {
   themeDark: 'Dark theme',
   themeLight: 'Light theme',
   themeSystem: 'Theme of the system',
+  times: { relative: 'Times from now', local: 'Exact times here', utc: 'Exact times in UTC' },
   pauseAll: 'Pause all agents',
   resumeAll: 'Resume agents…',
   pauseAllTitle: 'Pause all agents?',
@@ -73,5 +74,6 @@ export const shellText = {
     help: 'Show these shortcuts',
     palette: 'Find a page, an agent or an action',
     pauseAll: 'Pause all agents (asks first)',
+    times: 'Times from now, here or in UTC',
   },
 } as const

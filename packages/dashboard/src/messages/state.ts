@@ -17,7 +17,8 @@ export const stateText = {
   deleted: 'The value is deleted.',
   none: 'No values here',
   noneNext: 'Agents store values with state.set, for themselves or in the shared area.',
-  total: (keys: string, bytes: string) => `${keys}, ${bytes}`,
+  used: (keys: string, bytes: string, quota: string) => `${keys}, ${bytes} of ${quota}`,
+  quota: 'Part of the quota that is used',
   keys: (count: number) => (count === 1 ? '1 key' : `${count} keys`),
   cut: (count: number) => `The first ${count} keys are shown; narrow the prefix to see others.`,
 } as const

@@ -1,3 +1,6 @@
+import type { PolicyTier } from '@gatehouse/contract'
+import { counted, numberText } from '../ui/numbers.ts'
+
 export const upstreamsText = {
   title: 'MCP servers',
   intro:
@@ -61,7 +64,12 @@ export const upstreamsText = {
   restarted: 'Its processes and sessions are ended; the next call starts it.',
   rules: 'Suggested rules',
   rulesIntro:
-    'Policy rules suggested from the server’s own hints. Review and change them, then save what you want with gatehouse policy set.',
+    'Policy rules suggested from the server’s own hints. Read each of them: they become a draft of organisation.yaml that you can change, try and save.',
+  rulesDraft: 'Begin a draft with them',
+  rulesByHand: (file: string) =>
+    `${file} is written in a way that is not changed by itself. Copy the rules into it by hand.`,
+  tiers: ({ autonomous, approval_required, blocked }: Readonly<Record<PolicyTier, number>>) =>
+    `By policy, it runs at once for ${counted(autonomous, 'agent')}, waits for a person for ${numberText(approval_required)}, and is refused for ${numberText(blocked)}.`,
   remove: 'Remove',
   removeTitle: (name: string) => `Remove ${name}?`,
   removeIntro: 'Deletes its tools with their acceptance, its credentials and its folder.',

@@ -10,9 +10,9 @@ import { IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/cx.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
+import { actionsOf, nextTimes } from './actions.ts'
 import { DocumentsLink } from './documents-link.tsx'
 import { pages } from './pages.ts'
-import type { PaletteAction } from './palette.tsx'
 import { PauseBanner, PauseProvider, usePauseAsks } from './pause.tsx'
 import { theme } from './preferences.ts'
 import { useShortcutKeys, useShortcuts } from './shortcuts.ts'
@@ -60,9 +60,12 @@ const NavLink = ({
       <Icon name={icon} />
       <span className="grow">{title}</span>
       {count > 0 && (
-        <span className="figure rounded-full bg-warn-soft px-2 text-[0.8rem] font-semibold text-warn">
-          {count}
-        </span>
+        <>
+          <span className="sr-only">, </span>
+          <span className="figure rounded-full bg-warn-soft px-2 text-[0.8rem] font-semibold text-warn">
+            {count}
+          </span>
+        </>
       )}
     </Link>
   )
@@ -173,6 +176,7 @@ function useGlobalKeys(
       () => [
         { keys: '?', text: shellText.keys.help, group: 'anywhere', run: () => show('help') },
         { keys: '/', text: shellText.keys.palette, group: 'anywhere', run: () => show('palette') },
+        { keys: 't', text: shellText.keys.times, group: 'anywhere', run: nextTimes },
         ...(pauseAll
           ? [
               {
@@ -238,18 +242,7 @@ const Framed = () => {
   const [shown, setShown] = useState<'palette' | 'help' | null>(null)
   useGlobalKeys(setShown, mayPause ? askPause : null)
   const close = () => setShown(null)
-  const actions: readonly PaletteAction[] = [
-    ...(mayPause
-      ? [
-          { text: shellText.pauseAll, icon: 'pause' as const, run: askPause },
-          { text: shellText.resumeAll, icon: 'play' as const, run: askResume },
-        ]
-      : []),
-    { text: shellText.themeDark, icon: 'moon', run: () => theme.set('dark') },
-    { text: shellText.themeLight, icon: 'sun', run: () => theme.set('light') },
-    { text: shellText.shortcuts, icon: 'keyboard', run: () => setShown('help') },
-    { text: shellText.documents, icon: 'info', run: () => location.assign('/docs/') },
-  ]
+  const pausing = mayPause ? { askPause, askResume } : null
   return (
     <div className="lg:flex">
       <a
@@ -266,7 +259,7 @@ const Framed = () => {
           className="flex min-h-11 items-center gap-2 rounded-lg border border-line px-2.5 text-ink-soft hover:border-line-strong lg:min-h-9"
         >
           <Icon name="search" size={16} />
-          <span className="grow whitespace-nowrap text-left">{shellText.search}</span>
+          <span className="grow whitespace-nowrap text-left">{shellText.search}</span>{' '}
           <kbd className="mono whitespace-nowrap text-[0.8rem]">Ctrl K</kbd>
         </button>
         <LiveMark />
@@ -283,7 +276,9 @@ const Framed = () => {
         </main>
       </div>
       <Suspense>
-        {shown === 'palette' && <Palette actions={actions} onClose={close} />}
+        {shown === 'palette' && (
+          <Palette actions={actionsOf(pausing, () => setShown('help'))} onClose={close} />
+        )}
         {shown === 'help' && <Help onClose={close} />}
       </Suspense>
     </div>

@@ -28,6 +28,9 @@ export const theme = createPreference('theme', ['system', 'light', 'dark'], 'sys
   else document.documentElement.dataset['theme'] = value
 })
 
+/** Times from now, or exact: here, or in UTC. */
+export const times = createPreference('times', ['relative', 'local', 'utc'], 'relative')
+
 /** Notifications of this browser while the page is open. */
 export const notices = createPreference('notices', ['off', 'on'], 'off')
 

@@ -5,10 +5,11 @@ import {
   type SortingState,
   useReactTable,
 } from '@tanstack/react-table'
-import { type ReactNode, useMemo, useState } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import { common } from '../messages/common.ts'
 import { cx } from './cx.ts'
 import { Icon } from './icon.tsx'
+import { useFilters } from './use-filters.ts'
 
 export type Column<Row> = {
   readonly id: string
@@ -27,13 +28,35 @@ type Props<Row> = {
   readonly columns: readonly Column<Row>[]
   readonly keyOf: (row: Row) => string
   readonly sort?: { readonly id: string; readonly desc?: boolean }
+  /** Name of the order in the address, where a page has several tables. */
+  readonly sortName?: string
   /** Told apart by a mark at its left edge. */
   readonly isMarked?: (row: Row) => boolean
 }
 
-/** A table that becomes a list of cards on a narrow screen; each cell then carries the name of its column. */
-export function DataTable<Row>({ caption, rows, columns, keyOf, sort, isMarked }: Props<Row>) {
-  const [sorting, setSorting] = useState<SortingState>(sort ? [{ desc: false, ...sort }] : [])
+/** `calls`, or `-calls` from the highest to the lowest. */
+const orderText = ([first]: SortingState): string =>
+  first ? `${first.desc ? '-' : ''}${first.id}` : ''
+
+/** The order in the address; that of an address for other columns is none. */
+function useOrder<Row>({ columns, sort, sortName = 'sort' }: Props<Row>) {
+  const [{ [sortName]: order = '' }, change] = useFilters<Readonly<Record<string, string>>>({
+    [sortName]: sort ? orderText([{ desc: false, ...sort }]) : '',
+  })
+  const id = order.replace(/^-/, '')
+  const isKnown = columns.some((column) => column.id === id && column.sortBy)
+  // The same list as long as it says the same: the table sorts, and draws itself again, for each other one.
+  const sorting = useMemo(
+    (): SortingState => (isKnown ? [{ id, desc: order !== id }] : []),
+    [isKnown, id, order],
+  )
+  const setSorting = (next: SortingState) => change({ [sortName]: orderText(next) })
+  return { sorting, setSorting }
+}
+
+function useTable<Row>(props: Props<Row>) {
+  const { rows, columns, keyOf } = props
+  const { sorting, setSorting } = useOrder(props)
   const data = useMemo(() => [...rows], [rows])
   const defs = useMemo(
     () =>
@@ -46,15 +69,22 @@ export function DataTable<Row>({ caption, rows, columns, keyOf, sort, isMarked }
       ),
     [columns],
   )
-  const table = useReactTable({
+  return useReactTable({
     data,
     columns: defs,
     state: { sorting },
-    onSortingChange: setSorting,
+    onSortingChange: (change) =>
+      setSorting(typeof change === 'function' ? change(sorting) : change),
     getRowId: keyOf,
     getCoreRowModel: getCoreRowModel(),
     getSortedRowModel: getSortedRowModel(),
   })
+}
+
+/** A table that becomes a list of cards on a narrow screen; each cell then carries the name of its column. */
+export function DataTable<Row>(props: Props<Row>) {
+  const { caption, columns, isMarked } = props
+  const table = useTable(props)
   const columnOf = (id: string): Column<Row> | undefined => columns.find((one) => one.id === id)
   const lookOf = (id: string): string => {
     const column = columnOf(id)

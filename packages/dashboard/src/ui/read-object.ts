@@ -1,3 +1,5 @@
+import { common } from '../messages/common.ts'
+
 /** A JSON object that somebody typed, or what is wrong with the text. */
 export function readObject(
   written: string,
@@ -10,5 +12,5 @@ export function readObject(
   }
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? { value: value as Readonly<Record<string, unknown>> }
-    : { problem: 'it needs braces around its fields' }
+    : { problem: common.notAnObject }
 }

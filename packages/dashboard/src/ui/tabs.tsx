@@ -49,7 +49,12 @@ export const Tabs = ({
         >
           {tab.text}
           {tab.count !== undefined && tab.count > 0 && (
-            <span className="figure rounded-full bg-sunken px-1.5 text-[0.8rem]">{tab.count}</span>
+            <>
+              <span className="sr-only">, </span>
+              <span className="figure rounded-full bg-sunken px-1.5 text-[0.8rem]">
+                {tab.count}
+              </span>
+            </>
           )}
         </Radix.Trigger>
       ))}

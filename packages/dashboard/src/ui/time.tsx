@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { times } from '../shell/preferences.ts'
 
 type Clock = { readonly subscribe: (tell: () => void) => () => void; readonly now: () => number }
 
@@ -32,6 +33,10 @@ function createClock(everyMs: number): Clock {
 const seconds = createClock(1_000)
 const halfMinutes = createClock(30_000)
 
+/** Milliseconds since 1970, twice a minute. */
+export const useHalfMinute = (): number =>
+  useSyncExternalStore(halfMinutes.subscribe, halfMinutes.now)
+
 /** Milliseconds since 1970, once a second. */
 export const useSecond = (): number => useSyncExternalStore(seconds.subscribe, seconds.now)
 
@@ -54,31 +59,40 @@ export function relativeText(at: number, now: number): string {
     : relative.format(Math.round(gap / length), unit)
 }
 
-/** Relative, with the exact time, here and in UTC, on hover. */
-export const Time = ({ at }: { readonly at: string }) => {
-  const now = useSyncExternalStore(halfMinutes.subscribe, halfMinutes.now)
-  const ms = Date.parse(at)
-  return (
-    <time dateTime={at} title={`${exact.format(ms)} · ${at}`} className="figure whitespace-nowrap">
-      {relativeText(ms, now)}
-    </time>
-  )
-}
-
-/** The exact time here, to the second; UTC on hover. */
-const clockTime = new Intl.DateTimeFormat('en', {
+const toTheSecond = {
   month: 'short',
   day: 'numeric',
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
   hourCycle: 'h23',
-})
-export const ExactTime = ({ at }: { readonly at: string }) => (
-  <time dateTime={at} title={at} className="figure whitespace-nowrap">
-    {clockTime.format(Date.parse(at))}
-  </time>
-)
+} as const
+const here = new Intl.DateTimeFormat('en', toTheSecond)
+const utc = new Intl.DateTimeFormat('en', { ...toTheSecond, timeZone: 'UTC' })
+const exactText = (ms: number, form: 'local' | 'utc'): string =>
+  form === 'utc' ? `${utc.format(ms)}Z` : here.format(ms)
+
+/** A time from now, or exact as the person has chosen; both exact times on hover. */
+export const Time = ({ at }: { readonly at: string }) => {
+  const now = useHalfMinute()
+  const form = times.use()
+  const ms = Date.parse(at)
+  return (
+    <time dateTime={at} title={`${exact.format(ms)} · ${at}`} className="figure whitespace-nowrap">
+      {form === 'relative' ? relativeText(ms, now) : exactText(ms, form)}
+    </time>
+  )
+}
+
+/** The exact time, of rows that stand close together in time: here, unless the person has chosen UTC. */
+export const ExactTime = ({ at }: { readonly at: string }) => {
+  const ms = Date.parse(at)
+  return (
+    <time dateTime={at} title={`${exact.format(ms)} · ${at}`} className="figure whitespace-nowrap">
+      {exactText(ms, times.use() === 'utc' ? 'utc' : 'local')}
+    </time>
+  )
+}
 
 /** A length of time in its two largest units: `4 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
 export function durationText(ms: number): string {

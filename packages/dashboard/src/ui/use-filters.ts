@@ -30,30 +30,34 @@ async function showUntilDone(change: Search, done: Promise<void>): Promise<void>
   }
 }
 
-/** Filters of a page, kept in its address: a link leads to the same view, and Back works. */
+type Change<F extends Search> = (change: { readonly [K in keyof F]?: string }) => void
+
+/**
+ * Filters of a page, kept in its address: a link leads to the same view. The second function opens another part of the
+ * page, such as a tab: filters of the part before it go, and Back leads to it.
+ */
 export function useFilters<F extends Search>(
   defaults: F,
-): readonly [
-  { readonly [K in keyof F]: string },
-  (change: { readonly [K in keyof F]?: string }) => void,
-] {
+): readonly [{ readonly [K in keyof F]: string }, Change<F>, Change<F>] {
   const inAddress: Search = useSearch({ strict: false })
   const search = { ...inAddress, ...useSyncExternalStore(subscribe, () => ahead) }
   const navigate = useNavigate()
   const values = Object.fromEntries(
     Object.entries(defaults).map(([name, value]) => [name, search[name] ?? value]),
   ) as { [K in keyof F]: string }
-  const change = (next: { readonly [K in keyof F]?: string }): void => {
-    const given = Object.fromEntries(
+  const given = (next: { readonly [K in keyof F]?: string }): Search =>
+    Object.fromEntries(
       Object.entries<string | undefined>(next).filter(([, value]) => value !== undefined),
     ) as Search
-    const withNext = (before: Search): Search =>
-      Object.fromEntries(
-        Object.entries({ ...before, ...given }).filter(
-          ([name, value]) => value !== (defaults[name] ?? ''),
-        ),
-      )
-    void showUntilDone(given, navigate({ to: '.', search: withNext, replace: true }))
+  const chosen = (all: Search): Search =>
+    Object.fromEntries(
+      Object.entries(all).filter(([name, value]) => value !== (defaults[name] ?? '')),
+    )
+  const change: Change<F> = (next) => {
+    const search = (before: Search): Search => chosen({ ...before, ...given(next) })
+    void showUntilDone(given(next), navigate({ to: '.', search, replace: true }))
   }
-  return [values, change]
+  const open: Change<F> = (next) =>
+    void showUntilDone(given(next), navigate({ to: '.', search: chosen(given(next)) }))
+  return [values, change, open]
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { common } from '../messages/common.ts'
 
 /** Controls, marks that change the direction of writing, and what takes no room. */
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\u115f\u1160\u3164\uffa0]/u
@@ -44,7 +45,7 @@ export const Visible = ({
         // Pieces have no identity but their place.
         key={`${at}`}
         className="mono mx-px rounded bg-warn-soft px-1 text-[0.75em] text-warn"
-        title="A character that cannot be seen"
+        title={common.hiddenCharacter}
       >
         {piece.text}
       </span>

@@ -3,7 +3,7 @@ import { activityText as text } from '../../messages/activity.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { AgentFilter, Filters } from '../../ui/filters.tsx'
+import { AgentFilter, Filters, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
 import { LongList } from '../../ui/long-list.tsx'
 import { numberText } from '../../ui/numbers.ts'
 import { Page } from '../../ui/page.tsx'
@@ -22,12 +22,21 @@ const fits = ({ capability, object, type }: ActivityEvent, words: string): boole
 }
 
 export const ActivityPage = () => {
-  const [{ agent, outcome, words }, change] = useFilters({ agent: '', outcome: 'all', words: '' })
+  const [{ agent, outcome, words, range }, change] = useFilters({
+    agent: '',
+    outcome: 'all',
+    words: '',
+    range: 'all',
+  })
+  const { since = '' } = usePeriod(range)
   const { events, waiting, paused, setPaused, older } = useEvents()
   const choice = choices.find((one) => one === outcome) ?? 'all'
   const shown = events.filter(
     (event) =>
-      (agent === '' || event.agent === agent) && isChosen(event, choice) && fits(event, words),
+      event.timestamp >= since &&
+      (agent === '' || event.agent === agent) &&
+      isChosen(event, choice) &&
+      fits(event, words),
   )
   return (
     <Page
@@ -47,6 +56,7 @@ export const ActivityPage = () => {
           onChange={({ target }) => change({ outcome: target.value })}
           options={choices.map((value) => ({ value, text: text.outcomes[value] }))}
         />
+        <PeriodFilter value={range} onChange={(next) => change({ range: next })} />
         <TextField
           label={text.filterWords}
           placeholder={text.filterWordsHint}

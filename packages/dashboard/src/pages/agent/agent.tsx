@@ -13,6 +13,7 @@ import { Time } from '../../ui/time.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { AgentActions, AgentStatus } from '../agents/agent-actions.tsx'
+import { Layers } from './layers.tsx'
 import { Schedules } from './schedules.tsx'
 import { Sessions } from './sessions.tsx'
 import { Statistics } from './statistics.tsx'
@@ -96,13 +97,12 @@ const elsewhere = (name: string) => [
   { to: '/activity', search: { agent: name }, label: text.toActivity },
   { to: '/audit', search: { agent: name }, label: text.toAudit },
   { to: '/state', search: { agent: name }, label: text.toState },
-  { to: '/policy', search: { of: name }, label: text.toPolicy },
   { to: '/policy', search: { tab: 'simulate', agent: name }, label: text.toSimulate },
 ]
 
 export const AgentPage = () => {
   const { name = '' } = useParams({ strict: false })
-  const [{ tab }, change] = useFilters({ tab: 'overview', session: '' })
+  const [{ tab }, , open] = useFilters({ tab: 'overview' })
   const mayManage = useMay('agents.manage')
   return (
     <Loaded query={useRead('showAgent', { name })}>
@@ -120,7 +120,7 @@ export const AgentPage = () => {
           <Tabs
             label={text.tabsLabel}
             value={tab}
-            onChange={(next) => change({ tab: next, session: '' })}
+            onChange={(next) => open({ tab: next })}
             tabs={Object.entries(text.tabs).map(([value, label]) => ({ value, text: label }))}
           >
             <TabPanel value="overview">
@@ -146,6 +146,9 @@ export const AgentPage = () => {
             </TabPanel>
             <TabPanel value="statistics">
               <Statistics stats={agent.stats} />
+            </TabPanel>
+            <TabPanel value="policy">
+              <Layers agent={agent.name} />
             </TabPanel>
             <TabPanel value="schedules">
               <Schedules agent={agent.name} />

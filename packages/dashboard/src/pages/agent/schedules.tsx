@@ -1,17 +1,18 @@
 import type { Schedule } from '@gatehouse/contract'
 import { describeCall } from '@gatehouse/contract/describe-call'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { api, queryClient, useRead } from '../../api.ts'
 import { agentsText as text } from '../../messages/agents.ts'
 import { useMay } from '../../session.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
-import { Failure } from '../../ui/notice.tsx'
+import { ConfirmName } from '../../ui/dialog.tsx'
+import { Pager } from '../../ui/pager.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { announce } from '../../ui/toasts.tsx'
-import { useAct } from '../../ui/use-act.ts'
+import { useFilters } from '../../ui/use-filters.ts'
 import { Visible } from '../../ui/visible.tsx'
 
 const facts: readonly Column<Schedule>[] = [
@@ -53,11 +54,39 @@ const facts: readonly Column<Schedule>[] = [
   },
 ]
 
+const limit = 50
+
+const DeleteDialog = ({
+  schedule: { schedule_id: id, capability, arguments: args },
+  onClose,
+}: {
+  readonly schedule: Schedule
+  readonly onClose: () => void
+}) => (
+  <ConfirmName
+    title={`${text.deleteSchedule}: ${capability}`}
+    name={capability}
+    submit={text.deleteSchedule}
+    onClose={onClose}
+    onConfirm={async () => {
+      await api.deleteSchedule({ id })
+      await queryClient.invalidateQueries({ queryKey: ['listSchedules'] })
+      announce(text.deleted)
+      onClose()
+    }}
+  >
+    <p className="mono [overflow-wrap:anywhere]">
+      <Visible text={describeCall(capability, args)} />
+    </p>
+    <p>{text.deleteIntro}</p>
+  </ConfirmName>
+)
+
 /** Calls that the agent put off. */
 export const Schedules = ({ agent }: { readonly agent: string }) => {
   const mayDelete = useMay('schedules.manage')
-  const act = useAct()
-  const { run, busy } = act
+  const [deleting, setDeleting] = useState<Schedule | null>(null)
+  const [{ offset }, change] = useFilters({ offset: '0' })
   const columns = useMemo(
     () =>
       mayDelete
@@ -66,19 +95,12 @@ export const Schedules = ({ agent }: { readonly agent: string }) => {
             {
               id: 'delete',
               header: '',
-              cell: ({ schedule_id: id, capability, status }: Schedule) =>
-                status === 'active' && (
+              cell: (schedule: Schedule) =>
+                schedule.status === 'active' && (
                   <Button
                     tone="danger"
-                    busy={busy}
-                    aria-label={`${text.deleteSchedule}: ${capability}`}
-                    onClick={() =>
-                      void run(async () => {
-                        await api.deleteSchedule({ id })
-                        await queryClient.invalidateQueries({ queryKey: ['listSchedules'] })
-                        announce(text.deleted)
-                      })
-                    }
+                    aria-label={`${text.deleteSchedule}: ${schedule.capability}`}
+                    onClick={() => setDeleting(schedule)}
                   >
                     {text.deleteSchedule}
                   </Button>
@@ -86,13 +108,12 @@ export const Schedules = ({ agent }: { readonly agent: string }) => {
             },
           ]
         : facts,
-    [mayDelete, run, busy],
+    [mayDelete],
   )
   return (
-    <Loaded query={useRead('listSchedules', { agent })}>
-      {({ schedules }) => (
+    <Loaded query={useRead('listSchedules', { agent, limit, offset: Number(offset) })}>
+      {({ schedules, total }) => (
         <>
-          <Failure error={act.error} />
           {schedules.length === 0 ? (
             <Empty icon="clock" title={text.noSchedules}>
               {text.noSchedulesNext}
@@ -105,6 +126,13 @@ export const Schedules = ({ agent }: { readonly agent: string }) => {
               keyOf={({ schedule_id }) => schedule_id}
             />
           )}
+          <Pager
+            offset={Number(offset)}
+            limit={limit}
+            total={total}
+            onGo={(next) => change({ offset: String(next) })}
+          />
+          {deleting && <DeleteDialog schedule={deleting} onClose={() => setDeleting(null)} />}
         </>
       )}
     </Loaded>

@@ -97,6 +97,7 @@ export const Statistics = ({
           columns={capabilities}
           keyOf={({ capability }) => capability}
           sort={{ id: 'calls', desc: true }}
+          sortName="capabilities"
         />
       )}
     </Section>
@@ -108,6 +109,7 @@ export const Statistics = ({
           columns={days}
           keyOf={({ day }) => day}
           sort={{ id: 'day', desc: true }}
+          sortName="days"
         />
       </Section>
     )}

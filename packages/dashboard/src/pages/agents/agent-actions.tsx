@@ -2,6 +2,7 @@ import type { Agent } from '@gatehouse/contract'
 import { type ReactNode, useState } from 'react'
 import { api, queryClient } from '../../api.ts'
 import { agentsText as text } from '../../messages/agents.ts'
+import { common } from '../../messages/common.ts'
 import { actAndSay } from '../../ui/act-and-say.ts'
 import { Badge, type BadgeTone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -50,7 +51,7 @@ const EditDialog = ({
   return (
     <FormDialog
       title={`${text.edit}: ${agent.name}`}
-      submit={text.edit}
+      submit={common.save}
       onSubmit={save}
       onClose={onClose}
     >
@@ -106,12 +107,17 @@ export const AgentActions = ({ agent }: { readonly agent: Agent }) => {
   const [open, setOpen] = useState<Opened | null>(null)
   const [token, setToken] = useState<string | null>(null)
   const close = () => setOpen(null)
-  const act = (work: () => Promise<unknown>, said: string) => () =>
+  const then = async (work: Promise<unknown>) => {
+    await work
+    await refresh()
+  }
+  const pause = () => then(api.pauseAgent({ name }))
+  const resume = () => then(api.resumeAgent({ name }))
+  const act = (work: () => Promise<unknown>, said: string, undo: () => Promise<unknown>) => () =>
     actAndSay(async () => {
       await work()
-      await refresh()
       return said
-    })
+    }, undo)
   const restore = () =>
     actAndSay(async () => {
       const made = await api.restoreAgent({ name })
@@ -127,11 +133,11 @@ export const AgentActions = ({ agent }: { readonly agent: Agent }) => {
           status === 'paused'
             ? {
                 text: text.resume,
-                onSelect: act(() => api.resumeAgent({ name }), text.resumed(name)),
+                onSelect: act(resume, text.resumed(name), pause),
               }
             : {
                 text: text.pause,
-                onSelect: act(() => api.pauseAgent({ name }), text.paused(name)),
+                onSelect: act(pause, text.paused(name), resume),
               },
           { text: text.rotate, onSelect: () => setOpen('rotate') },
           { text: text.revoke, danger: true, onSelect: () => setOpen('revoke') },
@@ -168,8 +174,8 @@ export const AgentActions = ({ agent }: { readonly agent: Agent }) => {
     <>
       <Menu
         trigger={
-          <Button icon="more" aria-label={`Actions for ${name}`}>
-            <span className="sm:sr-only">Actions</span>
+          <Button icon="more" aria-label={common.actionsFor(name)}>
+            <span className="sm:sr-only">{common.actions}</span>
           </Button>
         }
         items={items}

@@ -1,6 +1,7 @@
 import type { Alert, AlertKind, AlertMute } from '@gatehouse/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, queryClient, useRead } from '../../api.ts'
+import { api, queryClient, read, useRead } from '../../api.ts'
 import { alertsText as text } from '../../messages/alerts.ts'
 import { common } from '../../messages/common.ts'
 import { useMay } from '../../session.tsx'
@@ -8,9 +9,10 @@ import { Badge, type BadgeTone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Json } from '../../ui/code.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { Filters } from '../../ui/filters.tsx'
+import { Filters, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
 import { Failure } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
+import { Pager } from '../../ui/pager.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { TabPanel, Tabs } from '../../ui/tabs.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -27,6 +29,7 @@ const tones: Readonly<Record<Alert['severity'], BadgeTone>> = {
   critical: 'bad',
 }
 
+const severities = ['critical', 'warning', 'info'] as const
 const statuses = ['open', 'acknowledged', 'resolved', 'all'] as const
 
 const isMuted = ({ kind, source }: Alert, mutes: readonly AlertMute[]): boolean =>
@@ -95,9 +98,22 @@ const AlertCard = ({
   )
 }
 
+const limit = 50
+
 const List = () => {
-  const [{ status }, change] = useFilters({ status: 'open' })
-  const chosen = statuses.find((one) => one === status) ?? 'open'
+  const [filters, change] = useFilters({ status: 'open', severity: '', range: 'all', offset: '0' })
+  const chosen = statuses.find((one) => one === filters.status) ?? 'open'
+  const severity = severities.find((one) => one === filters.severity)
+  const list = useQuery({
+    ...read('listAlerts', {
+      ...(chosen === 'all' ? {} : { status: chosen }),
+      ...(severity ? { severity } : {}),
+      ...usePeriod(filters.range),
+      limit,
+      offset: Number(filters.offset),
+    }),
+    placeholderData: keepPreviousData,
+  })
   const mutes = useRead('showAlertHandling').data?.mutes ?? []
   return (
     <>
@@ -105,22 +121,40 @@ const List = () => {
         <SelectField
           label={text.filterStatus}
           value={chosen}
-          onChange={({ target }) => change({ status: target.value })}
+          onChange={({ target }) => change({ status: target.value, offset: '0' })}
           options={statuses.map((value) => ({ value, text: text.choices[value] }))}
         />
+        <SelectField
+          label={text.filterSeverity}
+          value={severity ?? ''}
+          onChange={({ target }) => change({ severity: target.value, offset: '0' })}
+          options={[
+            { value: '', text: common.any },
+            ...severities.map((value) => ({ value, text: text.severity[value] })),
+          ]}
+        />
+        <PeriodFilter value={filters.range} onChange={(range) => change({ range, offset: '0' })} />
       </Filters>
-      <Loaded query={useRead('listAlerts', chosen === 'all' ? {} : { status: chosen })}>
-        {({ alerts }) =>
+      <Loaded query={list}>
+        {({ alerts, total }) =>
           alerts.length === 0 ? (
             <Empty icon="alerts" title={text.none}>
               {text.noneNext}
             </Empty>
           ) : (
-            <ul aria-label={text.caption} className="grid gap-3">
-              {alerts.map((alert) => (
-                <AlertCard key={alert.id} alert={alert} mutes={mutes} />
-              ))}
-            </ul>
+            <>
+              <ul aria-label={text.caption} className="grid gap-3">
+                {alerts.map((alert) => (
+                  <AlertCard key={alert.id} alert={alert} mutes={mutes} />
+                ))}
+              </ul>
+              <Pager
+                offset={Number(filters.offset)}
+                limit={limit}
+                total={total}
+                onGo={(next) => change({ offset: String(next) })}
+              />
+            </>
           )
         }
       </Loaded>
@@ -129,13 +163,13 @@ const List = () => {
 }
 
 export const AlertsPage = () => {
-  const [{ tab }, change] = useFilters({ tab: 'alerts' })
+  const [{ tab }, , open] = useFilters({ tab: 'alerts' })
   return (
     <Page title={text.title}>
       <Tabs
         label={text.tabsLabel}
         value={tab}
-        onChange={(next) => change({ tab: next })}
+        onChange={(next) => open({ tab: next })}
         tabs={[
           { value: 'alerts', text: text.tabs.alerts },
           { value: 'handling', text: text.tabs.handling },

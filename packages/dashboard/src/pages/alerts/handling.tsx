@@ -36,7 +36,8 @@ const RouteDialog = ({
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set(chosen))
   const save = async () => {
     take(await api.routeAlerts({ kind, targets: mode === 'all' ? null : [...picked] }))
-    announce(text.routed(kind))
+    const before = chosen === null ? null : [...chosen]
+    announce(text.routed(kind), async () => take(await api.routeAlerts({ kind, targets: before })))
     onClose()
   }
   const toggle = (name: string) =>

@@ -1,4 +1,4 @@
-import type { AlertKind } from '@gatehouse/contract'
+import type { AlertHandling, AlertKind } from '@gatehouse/contract'
 import { useState } from 'react'
 import { api, queryClient } from '../../api.ts'
 import { alertsText as text } from '../../messages/alerts.ts'
@@ -22,8 +22,9 @@ export const MuteDialog = ({
   const mute = async () => {
     const who = agent === null ? {} : { agent }
     const handling = await api.muteAlerts({ kind, ...who, seconds: Number(seconds), reason })
-    queryClient.setQueryData(['showAlertHandling', {}], handling)
-    announce(text.muted(what))
+    const take = (now: AlertHandling) => queryClient.setQueryData(['showAlertHandling', {}], now)
+    take(handling)
+    announce(text.muted(what), async () => take(await api.unmuteAlerts({ kind, ...who })))
     onClose()
   }
   return (

@@ -8,7 +8,7 @@ import { Grants } from './grants.tsx'
 import { Waiting } from './waiting.tsx'
 
 export const ApprovalsPage = () => {
-  const [{ tab }, change] = useFilters({ tab: 'waiting' })
+  const [{ tab }, , open] = useFilters({ tab: 'waiting' })
   const requests = useRead('listApprovals').data?.total ?? 0
   const count = requests + (useRead('listQuestions').data?.questions.length ?? 0)
   return (
@@ -16,7 +16,7 @@ export const ApprovalsPage = () => {
       <Tabs
         label={text.tabsLabel}
         value={tab}
-        onChange={(next) => change({ tab: next })}
+        onChange={(next) => open({ tab: next })}
         tabs={[
           { value: 'waiting', text: text.tabs.waiting, count },
           { value: 'decided', text: text.tabs.decided },

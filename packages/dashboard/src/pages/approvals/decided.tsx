@@ -7,7 +7,7 @@ import { approvalsText as text } from '../../messages/approvals.ts'
 import { common } from '../../messages/common.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { AgentFilter, Filters } from '../../ui/filters.tsx'
+import { AgentFilter, Filters, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
 import { Pager } from '../../ui/pager.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -50,17 +50,20 @@ const columns: readonly Column<Approval>[] = [
 
 /** Decided requests, newest first, with what became of them. */
 export const Decided = () => {
-  const [{ agent, status, offset }, change] = useFilters({
+  const [{ agent, status, range, offset }, change] = useFilters({
     agent: '',
     status: 'decided',
+    range: 'all',
     offset: '0',
   })
+  const period = usePeriod(range)
   const chosen = statuses.find((one) => one === status) ?? 'decided'
   const list = useQuery({
     ...read('listApprovals', {
       status: chosen,
       limit,
       offset: Number(offset),
+      ...period,
       ...(agent === '' ? {} : { agent }),
     }),
     placeholderData: keepPreviousData,
@@ -78,6 +81,7 @@ export const Decided = () => {
             text: value === 'decided' ? text.anyStatus : text.status[value],
           }))}
         />
+        <PeriodFilter value={range} onChange={(next) => change({ range: next, offset: '0' })} />
       </Filters>
       <Loaded query={list}>
         {({ approvals, total }) =>

@@ -18,10 +18,13 @@ import { decideMany, decideOne, isLoginTooOld } from './use-decide.ts'
 type Verdict = 'approve' | 'reject'
 
 const pauseAgent = (name: string): void =>
-  actAndSay(async () => {
-    await api.pauseAgent({ name })
-    return text.paused(name)
-  })
+  actAndSay(
+    async () => {
+      await api.pauseAgent({ name })
+      return text.paused(name)
+    },
+    () => api.resumeAgent({ name }),
+  )
 
 /** Logs in again where a critical request asks for it; the decision is then sent as it was made. */
 const LogInAgain = ({

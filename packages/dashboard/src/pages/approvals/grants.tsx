@@ -8,10 +8,12 @@ import { useMay } from '../../session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { Failure } from '../../ui/notice.tsx'
+import { Pager } from '../../ui/pager.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Countdown } from '../../ui/time.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { useAct } from '../../ui/use-act.ts'
+import { useFilters } from '../../ui/use-filters.ts'
 import { Visible } from '../../ui/visible.tsx'
 
 const facts: readonly Column<Grant>[] = [
@@ -41,8 +43,11 @@ const facts: readonly Column<Grant>[] = [
   { id: 'by', header: text.by, cell: ({ created_by }) => common.person(created_by) },
 ]
 
+const limit = 50
+
 /** Approvals that were remembered, and the way to end them. */
 export const Grants = () => {
+  const [{ offset }, change] = useFilters({ offset: '0' })
   const act = useAct()
   const mayRevoke = useMay('approvals.decide')
   const { run, busy } = act
@@ -76,8 +81,8 @@ export const Grants = () => {
     [mayRevoke, run, busy],
   )
   return (
-    <Loaded query={useRead('listGrants')}>
-      {({ grants }) => (
+    <Loaded query={useRead('listGrants', { limit, offset: Number(offset) })}>
+      {({ grants, total }) => (
         <div className="grid gap-3">
           <Failure error={act.error} />
           {grants.length === 0 ? (
@@ -92,6 +97,12 @@ export const Grants = () => {
               keyOf={({ id }) => id}
             />
           )}
+          <Pager
+            offset={Number(offset)}
+            limit={limit}
+            total={total}
+            onGo={(next) => change({ offset: String(next) })}
+          />
         </div>
       )}
     </Loaded>

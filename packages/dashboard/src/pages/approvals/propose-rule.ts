@@ -182,6 +182,15 @@ const withEntry = (
 
 const textOf = (lines: readonly string[]): string => `${lines.join('\n')}\n`
 
+const linesOf = (text: string | null): readonly string[] =>
+  text === null ? ['version: 1'] : text.replace(/\n+$/, '').split('\n')
+
+/** The policy file with entries after its own rules; null where only a person should change it. */
+export function withRules(text: string | null, entries: readonly string[]): string | null {
+  const ruled = withEntry(linesOf(text), 'rules', entries, null)
+  return ruled && textOf(ruled)
+}
+
 /**
  * The policy file with the rule in it, and with its test as well: right before the rule that asks now, where that stands in this
  * file, so that all that went before it still does; otherwise after the file's own rules. Null where the file is
@@ -195,7 +204,7 @@ export function withRule(
     askedAtLine,
   }: { readonly network: readonly string[]; readonly askedAtLine: number | null },
 ): { readonly untested: string; readonly text: string } | null {
-  const lines = text === null ? ['version: 1'] : text.replace(/\n+$/, '').split('\n')
+  const lines = linesOf(text)
   const before = askedAtLine === null ? null : askedAtLine - 1
   const ruled = withEntry(lines, 'rules', ruleLines(rule, network), before)
   const tested = ruled && withEntry(ruled, 'tests', [testLine(rule)], null)

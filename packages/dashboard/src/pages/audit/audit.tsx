@@ -18,6 +18,7 @@ import { IntegrityBanner } from './integrity.tsx'
 import { type EntryFilter, useEntries } from './use-entries.ts'
 
 const results = ['success', 'error', 'denied', 'pending', 'rejected'] as const
+const decisions = ['autonomous', 'approval_required', 'blocked', 'none'] as const
 
 /** Typed text takes effect when it is done: with Enter, or when the field is left. */
 const TypedFilter = ({
@@ -55,6 +56,7 @@ const none = {
   agent: '',
   capability: '',
   result: '',
+  decision: '',
   since: '',
   until: '',
   session: '',
@@ -70,11 +72,13 @@ const filterOf = (filters: typeof none): EntryFilter => {
   const { value: since } = instant(filters.since)
   const { value: until } = instant(filters.until)
   const result = results.find((one) => one === filters.result)
+  const policy_decision = decisions.find((one) => one === filters.decision)
   return {
     ...(filters.agent === '' ? {} : { agent: filters.agent }),
     ...(filters.capability === '' ? {} : { capability: filters.capability }),
     ...(filters.session === '' ? {} : { session: filters.session }),
     ...(result ? { result } : {}),
+    ...(policy_decision ? { policy_decision } : {}),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
   }
@@ -181,6 +185,15 @@ export const AuditPage = () => {
             ...results.map((value) => ({ value, text: text.result[value] })),
           ]}
         />
+        <SelectField
+          label={text.policyDecision}
+          value={filters.decision}
+          onChange={({ target }) => set({ decision: target.value })}
+          options={[
+            { value: '', text: common.any },
+            ...decisions.map((value) => ({ value, text: text.decisions[value] })),
+          ]}
+        />
         <TextField
           label={text.filterSince}
           type="datetime-local"
@@ -194,6 +207,16 @@ export const AuditPage = () => {
           onChange={({ target }) => set({ until: target.value })}
         />
       </Filters>
+      {filters.session !== '' && (
+        <p className="mb-4 flex flex-wrap items-center gap-2">
+          <span>
+            {text.session} <span className="mono">{filters.session}</span>
+          </span>
+          <Button icon="close" onClick={() => set({ session: '' })}>
+            {text.anySession}
+          </Button>
+        </p>
+      )}
       <Loaded query={log}>
         {(now) => (
           <>

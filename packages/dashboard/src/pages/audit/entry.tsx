@@ -1,7 +1,8 @@
 import type { AuditEntry } from '@gatehouse/contract'
 import { describeEntry } from '@gatehouse/contract/describe-call'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { api, useRead } from '../../api.ts'
 import { auditText as text } from '../../messages/audit.ts'
 import { common } from '../../messages/common.ts'
@@ -15,7 +16,10 @@ import { Loaded } from '../../ui/states.tsx'
 import { durationText, ExactTime } from '../../ui/time.tsx'
 import { useAct } from '../../ui/use-act.ts'
 import { Visible } from '../../ui/visible.tsx'
+import { Because } from '../policy/because.tsx'
 import { EntryResult } from './entry-result.tsx'
+
+type Shown = { readonly entry: AuditEntry }
 
 const mono = (value: string) => <span className="mono">{value}</span>
 
@@ -23,6 +27,37 @@ const entryLink = (id: string) => (
   <Link to="/audit/$id" params={{ id }} className="mono underline">
     {id}
   </Link>
+)
+
+/** Entries of an agent that are looked through for an outcome. */
+const lookedAt = 200
+
+/** Entry of what became of the call, among the first ones after its intent. */
+async function findOutcome({ id, agent, capability, timestamp }: AuditEntry) {
+  const calls = { agent, capability, since: timestamp }
+  const { total, as_of } = await api.queryAudit({ ...calls, limit: 1 })
+  const offset = Math.max(0, total - lookedAt)
+  const { entries } = await api.queryAudit({ ...calls, as_of, limit: lookedAt, offset })
+  return entries.find(({ intent_id }) => intent_id === id) ?? null
+}
+
+/** An entry before a run. Others that are pending wait for a person. */
+const isIntent = ({ kind, result, policy_decision, detail }: AuditEntry): boolean =>
+  kind === 'call' &&
+  result === 'pending' &&
+  (policy_decision !== 'approval_required' ||
+    detail?.['execution'] === 'running' ||
+    detail?.['grant_id'] !== undefined)
+
+const Outcome = ({ intent }: { readonly intent: AuditEntry }) => (
+  <Loaded
+    query={useQuery<AuditEntry | null>({
+      queryKey: ['outcomeOf', intent.id],
+      queryFn: () => findOutcome(intent),
+    })}
+  >
+    {(outcome) => (outcome ? entryLink(outcome.id) : text.noOutcome)}
+  </Loaded>
 )
 
 const factsOf = (entry: AuditEntry): readonly (readonly [string, ReactNode])[] => [
@@ -76,10 +111,41 @@ const factsOf = (entry: AuditEntry): readonly (readonly [string, ReactNode])[] =
         ] as const,
       ]),
   ...(entry.intent_id === null ? [] : [[text.intent, entryLink(entry.intent_id)] as const]),
+  ...(isIntent(entry) ? [[text.outcome, <Outcome key="outcome" intent={entry} />] as const] : []),
   [text.sequence, numberText(entry.seq)],
   [text.hash, mono(entry.hash)],
   [text.chain, mono(entry.chain)],
 ]
+
+const Decided = ({ entry: { agent, capability, arguments: args, timestamp } }: Shown) => (
+  <Loaded
+    query={useRead('simulatePolicy', {
+      ...{ agents: [agent], capabilities: [capability], arguments: args },
+      ...{ at: timestamp, trace: true },
+    })}
+  >
+    {({ results }) => {
+      const [call] = results
+      return call ? <Because {...call} isOpen /> : text.traceGone
+    }}
+  </Loaded>
+)
+
+/** Evaluation of the call by the active policy, once somebody asks for it. */
+const Trace = ({ entry }: Shown) => {
+  const [isAsked, setAsked] = useState(false)
+  return (
+    <Section
+      title={text.trace}
+      actions={!isAsked && <Button onClick={() => setAsked(true)}>{text.traceShow}</Button>}
+    >
+      <div className="card grid gap-2 p-4">
+        <p className="text-ink-soft">{text.traceNow}</p>
+        {isAsked && <Decided entry={entry} />}
+      </div>
+    </Section>
+  )
+}
 
 /** Saves a proof as a file: the bytes stay what the service sent. */
 async function downloadProof(id: string): Promise<void> {
@@ -88,7 +154,7 @@ async function downloadProof(id: string): Promise<void> {
   saveFile(`${id}.proof.json`, bytes)
 }
 
-const EntryView = ({ entry }: { readonly entry: AuditEntry }) => {
+const EntryView = ({ entry }: Shown) => {
   const act = useAct()
   return (
     <Page
@@ -122,6 +188,7 @@ const EntryView = ({ entry }: { readonly entry: AuditEntry }) => {
           <Json value={entry.detail} label={text.detail} tall />
         </Section>
       )}
+      {entry.kind === 'call' && entry.policy_decision !== 'none' && <Trace entry={entry} />}
       <p className="mt-3 text-ink-soft">{text.proofHint}</p>
     </Page>
   )

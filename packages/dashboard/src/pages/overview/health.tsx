@@ -49,7 +49,7 @@ export const Components = ({
       <p className="mt-2 text-[0.933rem] text-ink-soft">
         {text.version(status.version)} · {text.uptime(durationText(status.uptime_seconds * 1000))} ·{' '}
         {(Object.entries(text.resources) as [keyof Health['resources'], string][])
-          .map(([name, label]) => `${label} ${Math.round(health.resources[name])} %`)
+          .map(([name, label]) => `${label} ${Math.round(health.resources[name])}\u00a0%`)
           .join(' · ')}
       </p>
     </Section>

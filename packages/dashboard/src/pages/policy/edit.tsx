@@ -5,11 +5,11 @@ import { common } from '../../messages/common.ts'
 import { policyText as text } from '../../messages/policy.ts'
 import { useMay } from '../../session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { FormDialog } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { Failure, Notice } from '../../ui/notice.tsx'
+import { announce } from '../../ui/toasts.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
-import { dropDraft, keepDraft, type Place, placeOf, useDrafts } from './drafts.ts'
+import { type Draft, dropDraft, keepDraft, type Place, placeOf, useDrafts } from './drafts.ts'
 import { Problems } from './problems.tsx'
 import { ReadyDialog } from './ready-dialog.tsx'
 import { noFile, SaveDialog, type Standing } from './save-dialog.tsx'
@@ -72,27 +72,11 @@ const Checked = ({
   </>
 )
 
-const DiscardDialog = ({
-  file,
-  onClose,
-}: {
-  readonly file: string
-  readonly onClose: () => void
-}) => (
-  <FormDialog
-    title={text.discardTitle(file)}
-    submit={text.discard}
-    danger
-    onSubmit={() => {
-      dropDraft(file)
-      onClose()
-      return Promise.resolve()
-    }}
-    onClose={onClose}
-  >
-    <p>{text.discardIntro}</p>
-  </FormDialog>
-)
+/** A draft goes at once, and comes back as long as it is offered. */
+function discard(draft: Draft): void {
+  dropDraft(draft.file)
+  announce(text.discarded(draft.file), () => Promise.resolve(keepDraft(draft)))
+}
 
 /** The text of one file: as it stands, or as a draft. */
 const FileEditor = ({
@@ -110,7 +94,7 @@ const FileEditor = ({
   const draft = useDrafts()[file]
   const mayWrite = useMay('policies.manage')
   const { check, begin, run } = useCheck(place)
-  const [open, setOpen] = useState<'save' | 'discard' | 'ready' | null>(null)
+  const [open, setOpen] = useState<'save' | 'ready' | null>(null)
   const editor = useRef<{ readonly goTo: GoTo }>(null)
   const isNew = standing.version === noFile.version
   const before = isNew ? example : standing.text
@@ -156,7 +140,7 @@ const FileEditor = ({
           <p className="text-ink-soft">{text.mayNotSave}</p>
         )}
         {mayWrite && <Button onClick={() => setOpen('ready')}>{text.ready}</Button>}
-        {draft && <Button onClick={() => setOpen('discard')}>{text.discard}</Button>}
+        {draft && <Button onClick={() => discard(draft)}>{text.discard}</Button>}
       </div>
       {open === 'save' && (
         <SaveDialog
@@ -176,7 +160,6 @@ const FileEditor = ({
           onClose={close}
         />
       )}
-      {open === 'discard' && <DiscardDialog file={file} onClose={close} />}
     </div>
   )
 }

@@ -46,7 +46,8 @@ const ByTier = ({ calls }: { readonly calls: readonly SimulatedCall[] }) => {
   )
 }
 
-const OfAgent = ({ agent }: { readonly agent: string }) => (
+/** Capabilities of one agent by tier. */
+export const OfAgent = ({ agent }: { readonly agent: string }) => (
   <Loaded query={useRead('simulatePolicy', { agents: [agent] })}>
     {({ results }) => <ByTier calls={results} />}
   </Loaded>

@@ -15,10 +15,10 @@ const namesIn = (files: readonly PolicyFileView[]): readonly string[] =>
   files.find(({ layer }) => layer === 'system')?.active_rules.map(({ match }) => match) ?? []
 
 export const PolicyPage = () => {
-  const [{ tab }, change] = useFilters({ tab: 'rules', file: '', line: '' })
+  const [{ tab, file }, , open] = useFilters({ tab: 'rules', file: '', line: '' })
   const drafts = Object.keys(useDrafts()).length
   const go = ({ agent }: PolicyFileView, line: number) =>
-    change({ tab: 'edit', file: agent ?? '', line: String(line) })
+    open({ tab: 'edit', file: agent ?? '', line: String(line) })
   return (
     <Page title={text.title}>
       <Loaded query={useRead('showPolicies')}>
@@ -26,7 +26,7 @@ export const PolicyPage = () => {
           <Tabs
             label={text.tabsLabel}
             value={tab}
-            onChange={(next) => change({ tab: next, line: '' })}
+            onChange={(next) => open({ tab: next, file })}
             tabs={[
               { value: 'rules', text: text.tabs.rules },
               { value: 'edit', text: text.tabs.edit, count: drafts },
@@ -35,7 +35,7 @@ export const PolicyPage = () => {
             ]}
           >
             <TabPanel value="rules">
-              <Rules view={view} go={go} toEdit={() => change({ tab: 'edit' })} />
+              <Rules view={view} go={go} toEdit={() => open({ tab: 'edit' })} />
             </TabPanel>
             <TabPanel value="edit">
               <Edit view={view} names={namesIn(view.files)} />

@@ -6,7 +6,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { numberText } from '../../ui/numbers.ts'
 import { Facts, Section } from '../../ui/page.tsx'
 import { ExactTime } from '../../ui/time.tsx'
-import { ruleText } from './simulated.tsx'
+import { ruleText } from './because.tsx'
 import { TierBadge } from './tier.tsx'
 import type { ReplayResult } from './use-replay.ts'
 

@@ -1,99 +1,17 @@
-import type { ActiveRule, PolicyProblem, PolicyView } from '@gatehouse/contract'
-import { type ReactNode, useState } from 'react'
+import type { PolicyView } from '@gatehouse/contract'
 import { policyText as text } from '../../messages/policy.ts'
 import { Button } from '../../ui/button.tsx'
-import { Code } from '../../ui/code.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { numberText } from '../../ui/numbers.ts'
 import { Facts, Section } from '../../ui/page.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
-import type { PolicyFileView } from './drafts.ts'
+import { Changes } from './changes.tsx'
 import { Effective } from './effective.tsx'
+import { FileRules, nearestFirst } from './file-rules.tsx'
+import { NodeVersions } from './node-versions.tsx'
 import { Problems } from './problems.tsx'
-import { type GoTo, type RuleRow, RuleTable } from './rule-table.tsx'
-
-const fits = ({ match, when, reason }: ActiveRule, words: string): boolean => {
-  const all = `${match} ${when ?? ''} ${reason ?? ''}`.toLowerCase()
-  return words
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => all.includes(word))
-}
-
-const titleOf = ({ layer, agent }: PolicyFileView): string => {
-  if (layer === 'system') return text.layer.system
-  return agent === null ? text.layer.organisation : text.layer.agent(agent)
-}
-
-/** Fold whose content is made when somebody opens it. */
-const Fold = ({
-  summary,
-  children,
-}: {
-  readonly summary: string
-  readonly children: ReactNode
-}) => {
-  const [open, setOpen] = useState(false)
-  return (
-    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary className="min-h-11 py-2 sm:min-h-9">{summary}</summary>
-      {open && children}
-    </details>
-  )
-}
-
-/** Longer lists are opened by the person. */
-const shownMax = 100
-
-const FileRules = ({
-  file,
-  problems,
-  words,
-  go,
-}: {
-  readonly file: PolicyFileView
-  readonly problems: readonly PolicyProblem[]
-  readonly words: string
-  readonly go: GoTo
-}) => {
-  const isOld = problems.some(({ severity }) => severity === 'error')
-  const rows = file.active_rules.flatMap((rule, at): RuleRow[] =>
-    fits(rule, words)
-      ? [
-          {
-            at,
-            rule,
-            file,
-            warnings: isOld ? [] : problems.filter(({ line }) => line === rule.line),
-          },
-        ]
-      : [],
-  )
-  const table = <RuleTable caption={text.rulesOf(file.file)} rows={rows} go={go} />
-  const isLong = words === '' && (file.layer === 'system' || rows.length > shownMax)
-  return (
-    <Section title={`${titleOf(file)} · ${file.file}`}>
-      <div className="grid grid-cols-1 gap-2">
-        {isOld && <Notice tone="bad">{text.oldVersion}</Notice>}
-        {rows.length === 0 && (
-          <p className="text-ink-soft">{words === '' ? text.noRules : text.noneFit}</p>
-        )}
-        {rows.length > 0 &&
-          (isLong ? (
-            <Fold summary={`${text.rulesOf(file.file)} (${numberText(rows.length)})`}>{table}</Fold>
-          ) : (
-            table
-          ))}
-        <Fold summary={text.textOf(file.file)}>
-          <Code text={file.text} label={text.textOf(file.file)} tall />
-        </Fold>
-      </div>
-    </Section>
-  )
-}
-
-const nearestFirst = ['agent', 'organisation', 'system']
+import type { GoTo } from './rule-table.tsx'
 
 /** The layers as they are asked, the nearest first, and what comes of them. */
 export const Rules = ({
@@ -107,9 +25,6 @@ export const Rules = ({
 }) => {
   const [{ words }, change] = useFilters({ words: '' })
   const { version, files, problems, rules, tests_passed } = view
-  const sorted = files.toSorted(
-    (a, b) => nearestFirst.indexOf(a.layer) - nearestFirst.indexOf(b.layer),
-  )
   return (
     <>
       <Facts
@@ -124,6 +39,7 @@ export const Rules = ({
           [text.testsPassed, numberText(tests_passed)],
         ]}
       />
+      <NodeVersions />
       {files.length === 1 && (
         <div className="mt-4">
           <Notice>
@@ -154,7 +70,7 @@ export const Rules = ({
         value={words}
         onChange={({ target }) => change({ words: target.value })}
       />
-      {sorted.map((file) => (
+      {nearestFirst(files).map((file) => (
         <FileRules
           key={file.file}
           file={file}
@@ -164,6 +80,7 @@ export const Rules = ({
         />
       ))}
       <Effective />
+      <Changes />
     </>
   )
 }

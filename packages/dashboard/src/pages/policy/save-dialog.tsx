@@ -38,9 +38,15 @@ export const SaveDialog = ({
   const { file } = mine
   const isConflict = seen.version !== mine.version
   const changes = fileDiff(seen.text, mine.text)
+  /** The text before comes back, unless somebody has saved another since; a file that was not there stays. */
+  const undo = (version: string) => async () => {
+    await save({ ...mine, text: seen.text }, version)
+    await queryClient.invalidateQueries({ queryKey: ['showPolicies'] })
+  }
   const submit = async () => {
+    let saved: string
     try {
-      await save(mine, seen.version)
+      saved = (await save(mine, seen.version)).file_version
     } catch (error) {
       if (codeOf(error) !== 'PolicyChanged') throw error
       // The refusal carries the file as it is now.
@@ -52,7 +58,7 @@ export const SaveDialog = ({
     // The file is read first, so that the editor goes on with the text that it has.
     await queryClient.invalidateQueries({ queryKey: ['showPolicies'] })
     dropDraft(file)
-    announce(text.savedSaid(file))
+    announce(text.savedSaid(file), seen.version === noFile.version ? undefined : undo(saved))
     onClose()
   }
   return (

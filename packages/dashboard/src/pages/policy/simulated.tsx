@@ -1,58 +1,13 @@
-import type { PolicySimulation, RuleRef, SimulatedCall } from '@gatehouse/contract'
+import type { PolicySimulation, SimulatedCall } from '@gatehouse/contract'
 import { useState } from 'react'
 import { common } from '../../messages/common.ts'
 import { policyText as text } from '../../messages/policy.ts'
-import { Badge } from '../../ui/badge.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { Checkbox } from '../../ui/field.tsx'
 import { Section } from '../../ui/page.tsx'
-import { Visible } from '../../ui/visible.tsx'
+import { Because } from './because.tsx'
 import { Problems } from './problems.tsx'
 import { TierBadge } from './tier.tsx'
-
-export const ruleText = ({ file, line, match }: RuleRef): string => `${file}:${line} ${match}`
-
-const Trace = ({ steps }: { readonly steps: NonNullable<SimulatedCall['steps']> }) => (
-  <details className="mt-1">
-    <summary className="min-h-11 py-2 text-ink-soft sm:min-h-8 sm:py-1">{text.trace}</summary>
-    <ol className="grid grid-cols-1 gap-1 pl-1">
-      {steps.map(({ rule, outcome, detail }, at) => (
-        // A rule may be looked at twice; steps have no identity but their place.
-        <li key={`${at}`}>
-          <span className="mono">{ruleText(rule)}</span>{' '}
-          <strong className="font-medium">
-            {(text.outcome as Readonly<Record<string, string>>)[outcome] ?? outcome}
-          </strong>
-          {detail !== undefined && (
-            <span className="text-ink-soft">
-              {' · '}
-              <Visible text={detail} />
-            </span>
-          )}
-        </li>
-      ))}
-    </ol>
-  </details>
-)
-
-const Because = ({ decision, steps, arguments_fit, barred }: SimulatedCall) => (
-  <>
-    {barred !== null && <Badge tone="bad">{text.barred[barred]}</Badge>}
-    {!arguments_fit && <Badge tone="warn">{text.unfit}</Badge>}
-    {decision && (
-      <p>
-        {decision.rule ? <span className="mono">{ruleText(decision.rule)}</span> : text.noRule}
-        {decision.reason !== null && (
-          <>
-            {' · '}
-            <Visible text={decision.reason} />
-          </>
-        )}
-      </p>
-    )}
-    {steps && steps.length > 0 && <Trace steps={steps} />}
-  </>
-)
 
 const isChanged = ({ tier, active_tier }: SimulatedCall): boolean =>
   active_tier !== null && active_tier !== tier

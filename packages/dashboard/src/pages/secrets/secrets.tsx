@@ -100,8 +100,9 @@ const columns: readonly Column<Secret>[] = [
           </p>
         )}
         {rotation_request && (
-          <p title={rotation_request.reason}>
-            <Badge tone="warn">{text.asked(rotation_request.agent)}</Badge>
+          <p className="text-[0.933rem]">
+            <Badge tone="warn">{text.asked(rotation_request.agent)}</Badge>{' '}
+            <Visible text={rotation_request.reason} />
           </p>
         )}
       </>

@@ -3,19 +3,20 @@ import { useState } from 'react'
 import { api, queryClient } from '../../api.ts'
 import { servicesText as text } from '../../messages/services.ts'
 import { Button } from '../../ui/button.tsx'
-import { FormDialog } from '../../ui/dialog.tsx'
+import { ConfirmName, FormDialog } from '../../ui/dialog.tsx'
 import { announce } from '../../ui/toasts.tsx'
 
-/** A write that failed: sent again or let go, after a look at what each means. */
+/** A write that failed: sent again, or let go once its operation was typed, for it is not sent any more. */
 export const DeadLetter = ({ write: { id, operation } }: { readonly write: BufferedWrite }) => {
   const [asked, setAsked] = useState<'retry' | 'discard' | null>(null)
+  const close = () => setAsked(null)
   const submit = async () => {
     await (asked === 'retry' ? api.retryWrite({ id }) : api.discardWrite({ id }))
     await queryClient.invalidateQueries({
       predicate: ({ queryKey: [name] }) => name === 'listWrites' || name === 'showProxy',
     })
     announce(asked === 'retry' ? text.retried : text.discarded)
-    setAsked(null)
+    close()
   }
   return (
     <>
@@ -23,16 +24,27 @@ export const DeadLetter = ({ write: { id, operation } }: { readonly write: Buffe
       <Button tone="danger" onClick={() => setAsked('discard')}>
         {text.discard}
       </Button>
-      {asked && (
+      {asked === 'retry' && (
         <FormDialog
-          title={asked === 'retry' ? text.retryTitle(operation) : text.discardTitle(operation)}
-          submit={asked === 'retry' ? text.retry : text.discard}
+          title={text.retryTitle(operation)}
+          submit={text.retry}
           danger
           onSubmit={submit}
-          onClose={() => setAsked(null)}
+          onClose={close}
         >
-          <p>{asked === 'retry' ? text.retryIntro : text.discardIntro}</p>
+          <p>{text.retryIntro}</p>
         </FormDialog>
+      )}
+      {asked === 'discard' && (
+        <ConfirmName
+          title={text.discardTitle(operation)}
+          name={operation}
+          submit={text.discard}
+          onConfirm={submit}
+          onClose={close}
+        >
+          {text.discardIntro}
+        </ConfirmName>
       )}
     </>
   )

@@ -1,16 +1,20 @@
 import type { RollbackPoint } from '@gatehouse/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { api, queryClient, useRead } from '../../api.ts'
+import { api, queryClient, read, useRead } from '../../api.ts'
 import { servicesText as text } from '../../messages/services.ts'
 import { useMay } from '../../session.tsx'
 import { Badge, type BadgeTone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
+import { Filters, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { Pager } from '../../ui/pager.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { announce } from '../../ui/toasts.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
 import { Visible } from '../../ui/visible.tsx'
 
 const tones: Readonly<Record<RollbackPoint['status'], BadgeTone>> = {
@@ -110,7 +114,14 @@ const facts: readonly Column<RollbackPoint>[] = [
   { id: 'kept', header: text.keptUntil, cell: ({ expires_at }) => <Time at={expires_at} /> },
 ]
 
+const limit = 50
+
 export const Rollbacks = () => {
+  const [{ range, offset }, change] = useFilters({ range: 'all', offset: '0' })
+  const list = useQuery({
+    ...read('listRollbacks', { ...usePeriod(range), limit, offset: Number(offset) }),
+    placeholderData: keepPreviousData,
+  })
   const [rolling, setRolling] = useState<string | null>(null)
   const mayManage = useMay('proxy.manage')
   const columns = useMemo(
@@ -133,24 +144,35 @@ export const Rollbacks = () => {
     [mayManage],
   )
   return (
-    <Loaded query={useRead('listRollbacks')}>
-      {({ rollbacks }) => (
-        <>
-          {rollbacks.length === 0 ? (
+    <>
+      <Filters>
+        <PeriodFilter value={range} onChange={(next) => change({ range: next, offset: '0' })} />
+      </Filters>
+      <Loaded query={list}>
+        {({ rollbacks, total }) =>
+          rollbacks.length === 0 ? (
             <Empty icon="undo" title={text.noRollbacks}>
               {text.noRollbacksNext}
             </Empty>
           ) : (
-            <DataTable
-              caption={text.tabs.rollbacks}
-              rows={rollbacks}
-              columns={columns}
-              keyOf={({ id }) => id}
-            />
-          )}
-          {rolling !== null && <RollbackDialog id={rolling} onClose={() => setRolling(null)} />}
-        </>
-      )}
-    </Loaded>
+            <>
+              <DataTable
+                caption={text.tabs.rollbacks}
+                rows={rollbacks}
+                columns={columns}
+                keyOf={({ id }) => id}
+              />
+              <Pager
+                offset={Number(offset)}
+                limit={limit}
+                total={total}
+                onGo={(next) => change({ offset: String(next) })}
+              />
+            </>
+          )
+        }
+      </Loaded>
+      {rolling !== null && <RollbackDialog id={rolling} onClose={() => setRolling(null)} />}
+    </>
   )
 }

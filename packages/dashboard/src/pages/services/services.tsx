@@ -14,7 +14,7 @@ import { ServiceCard } from './service-card.tsx'
 import { Writes } from './writes.tsx'
 
 export const ServicesPage = () => {
-  const [{ tab }, change] = useFilters({ tab: 'services' })
+  const [{ tab }, , open] = useFilters({ tab: 'services' })
   const [connecting, setConnecting] = useState(false)
   const mayConnect = useMay('proxy.manage')
   const services = useQuery({
@@ -40,7 +40,7 @@ export const ServicesPage = () => {
       <Tabs
         label={text.tabsLabel}
         value={tab}
-        onChange={(next) => change({ tab: next })}
+        onChange={(next) => open({ tab: next })}
         tabs={[
           { value: 'services', text: text.tabs.services },
           { value: 'writes', text: text.tabs.writes, count: waiting },

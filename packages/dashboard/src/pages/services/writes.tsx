@@ -10,7 +10,7 @@ import { Badge, type BadgeTone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Json } from '../../ui/code.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { AgentFilter, Filters } from '../../ui/filters.tsx'
+import { AgentFilter, Filters, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
 import { Failure } from '../../ui/notice.tsx'
 import { Pager } from '../../ui/pager.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
@@ -117,17 +117,20 @@ const statuses = ['pending', 'dead', 'executed', 'cancelled', 'failed', 'all'] a
 const limit = 50
 
 export const Writes = () => {
-  const [{ agent, status, offset }, change] = useFilters({
+  const [{ agent, status, range, offset }, change] = useFilters({
     agent: '',
     status: 'pending',
+    range: 'all',
     offset: '0',
   })
+  const period = usePeriod(range)
   const chosen = statuses.find((one) => one === status) ?? 'pending'
   const list = useQuery({
     ...read('listWrites', {
       status: chosen,
       limit,
       offset: Number(offset),
+      ...period,
       ...(agent === '' ? {} : { agent }),
     }),
     placeholderData: keepPreviousData,
@@ -142,6 +145,7 @@ export const Writes = () => {
           onChange={({ target }) => change({ status: target.value, offset: '0' })}
           options={statuses.map((value) => ({ value, text: text.writesStatus[value] }))}
         />
+        <PeriodFilter value={range} onChange={(next) => change({ range: next, offset: '0' })} />
       </Filters>
       <Loaded query={list}>
         {({ writes, total }) =>

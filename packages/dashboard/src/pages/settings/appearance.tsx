@@ -1,9 +1,11 @@
 import { settingsText as text } from '../../messages/settings.ts'
-import { singleKeys, theme } from '../../shell/preferences.ts'
+import { shellText } from '../../messages/shell.ts'
+import { singleKeys, theme, times } from '../../shell/preferences.ts'
 import { Checkbox, SelectField } from '../../ui/field.tsx'
 import { ThisDevice } from './this-device.tsx'
 
 const themes = ['system', 'light', 'dark'] as const
+const forms = ['relative', 'local', 'utc'] as const
 
 /** Choices of a person for this browser. */
 export const Appearance = () => {
@@ -19,6 +21,15 @@ export const Appearance = () => {
             theme.set(themes.find((one) => one === target.value) ?? 'system')
           }
           options={themes.map((value) => ({ value, text: text.themes[value] }))}
+        />
+        <SelectField
+          label={text.times}
+          hint={text.timesHint}
+          value={times.use()}
+          onChange={({ target }) =>
+            times.set(forms.find((one) => one === target.value) ?? 'relative')
+          }
+          options={forms.map((value) => ({ value, text: shellText.times[value] }))}
         />
         <Checkbox
           label={text.keys}

@@ -1,6 +1,7 @@
 import type { ServerNode } from '@gatehouse/contract'
 import { useState } from 'react'
 import { api, queryClient, useRead } from '../../api.ts'
+import { common } from '../../messages/common.ts'
 import { nodesText as text } from '../../messages/nodes.ts'
 import { useMay } from '../../session.tsx'
 import { actAndSay } from '../../ui/act-and-say.ts'
@@ -46,8 +47,8 @@ const NodeActions = ({ node: { name, status } }: { readonly node: ServerNode }) 
     <>
       <Menu
         trigger={
-          <Button icon="more" aria-label={text.actionsFor(name)}>
-            <span className="sm:sr-only">Actions</span>
+          <Button icon="more" aria-label={common.actionsFor(name)}>
+            <span className="sm:sr-only">{common.actions}</span>
           </Button>
         }
         items={items}

@@ -33,13 +33,13 @@ export const SettingsPage = () => {
   const isShared = useRead('listNodes').data?.shared === true
   const hidden = { logins: !maySeeLogins, nodes: !isShared }
   const shown = tabs.filter(([value]) => !(value in hidden && hidden[value as keyof typeof hidden]))
-  const [{ tab }, change] = useFilters({ tab: 'people' })
+  const [{ tab }, , open] = useFilters({ tab: 'people' })
   return (
     <Page title={text.title}>
       <Tabs
         label={text.tabsLabel}
         value={tab}
-        onChange={(next) => change({ tab: next })}
+        onChange={(next) => open({ tab: next })}
         tabs={shown.map(([value]) => ({ value, text: text.tabs[value] }))}
       >
         {shown.map(([value, content]) => (

@@ -139,6 +139,25 @@ const columnsFor = (
   },
 ]
 
+/** How much of its quota the chosen area takes, whatever is listed of it. */
+const Used = ({
+  total,
+  size_bytes,
+  quota_bytes,
+}: Pick<AnswerOf<'listState'>, 'total' | 'size_bytes' | 'quota_bytes'>) => (
+  <p className="mb-2 flex flex-wrap items-center gap-x-3 text-ink-soft">
+    {text.used(text.keys(total), bytesText(size_bytes), bytesText(quota_bytes))}
+    <meter
+      aria-label={text.quota}
+      min={0}
+      max={quota_bytes}
+      high={quota_bytes * 0.8}
+      value={Math.min(size_bytes, quota_bytes)}
+      className="w-24"
+    />
+  </p>
+)
+
 export const StatePage = () => {
   const [{ agent, prefix }, change] = useFilters({ agent: shared, prefix: '' })
   const [opened, setOpened] = useState<Opened | null>(null)
@@ -170,29 +189,24 @@ export const StatePage = () => {
         />
       </Filters>
       <Loaded query={list}>
-        {({ keys }) =>
-          keys.length === 0 ? (
-            <Empty icon="state" title={text.none}>
-              {text.noneNext}
-            </Empty>
-          ) : (
-            <>
-              <p className="mb-2 text-ink-soft">
-                {text.total(
-                  text.keys(keys.length),
-                  bytesText(keys.reduce((sum, { size_bytes }) => sum + size_bytes, 0)),
-                )}
-              </p>
+        {({ keys, ...area }) => (
+          <>
+            <Used {...area} />
+            {keys.length === 0 ? (
+              <Empty icon="state" title={text.none}>
+                {text.noneNext}
+              </Empty>
+            ) : (
               <DataTable
                 caption={text.caption}
                 rows={keys}
                 columns={columns}
                 keyOf={({ key }) => key}
               />
-              {keys.length >= keysMax && <p className="mt-2 text-ink-soft">{text.cut(keysMax)}</p>}
-            </>
-          )
-        }
+            )}
+            {keys.length >= keysMax && <p className="mt-2 text-ink-soft">{text.cut(keysMax)}</p>}
+          </>
+        )}
       </Loaded>
       {opened?.what === 'view' && <ValueDialog area={agent} name={opened.key} onClose={close} />}
       {opened?.what === 'delete' && <DeleteDialog area={agent} name={opened.key} onClose={close} />}

@@ -1,4 +1,4 @@
-import type { UpstreamTool } from '@gatehouse/contract'
+import type { PolicyTier, UpstreamTool } from '@gatehouse/contract'
 import { upstreamsText as text } from '../../messages/upstreams.ts'
 import { Button } from '../../ui/button.tsx'
 import { Code, Diff } from '../../ui/code.tsx'
@@ -20,10 +20,13 @@ export const needsReview = ({ state }: Pick<UpstreamTool, 'state'>): boolean =>
 /** A tool as a model would read it, how it differs from what was accepted, and what to look at. */
 export const ToolCard = ({
   tool,
+  tiers,
   busy,
   onAccept,
 }: {
   readonly tool: UpstreamTool
+  /** Agents by tier; null while policy does not know the tool. */
+  readonly tiers: Readonly<Record<PolicyTier, number>> | null
   readonly busy: boolean
   /** Null where the person may not accept, or there is nothing to accept. */
   readonly onAccept: (() => void) | null
@@ -34,7 +37,7 @@ export const ToolCard = ({
         <Visible text={tool.capability ?? tool.tool} />
       </h3>
       <ToolStateBadge state={tool.state} />
-      <span className="grow text-[0.933rem] text-ink-soft" title={text.suggestedNote}>
+      <span className="grow text-[0.933rem] text-ink-soft">
         {text.suggested[tool.suggested_tier]}
       </span>
       {onAccept && (
@@ -46,6 +49,7 @@ export const ToolCard = ({
     <p className="[overflow-wrap:anywhere]">
       <Visible text={tool.description} lines />
     </p>
+    {tiers && <p className="text-ink-soft">{text.tiers(tiers)}</p>}
     {tool.arguments.length > 0 && (
       <p className="mono text-ink-soft [overflow-wrap:anywhere]">
         {text.arguments}: <Visible text={tool.arguments.join(', ')} />

@@ -1,4 +1,4 @@
-import type { Upstream, UpstreamReview } from '@gatehouse/contract'
+import type { PolicyTier, Upstream, UpstreamReview } from '@gatehouse/contract'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, queryClient, useRead } from '../../api.ts'
@@ -6,9 +6,7 @@ import { common } from '../../messages/common.ts'
 import { upstreamsText as text } from '../../messages/upstreams.ts'
 import { useMay } from '../../session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Code } from '../../ui/code.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
-import { ConfirmName, Dialog } from '../../ui/dialog.tsx'
+import { ConfirmName } from '../../ui/dialog.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Failure, Notice } from '../../ui/notice.tsx'
 import { numberText } from '../../ui/numbers.ts'
@@ -19,6 +17,7 @@ import { announce } from '../../ui/toasts.tsx'
 import { type Act, useAct } from '../../ui/use-act.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { LoginDialog } from './login-dialog.tsx'
+import { RulesDialog } from './rules-dialog.tsx'
 import { serverText, UpstreamStatusBadge } from './status.tsx'
 import { needsReview, ToolCard } from './tool-card.tsx'
 
@@ -174,24 +173,33 @@ const Actions = ({ upstream, act }: { readonly upstream: Upstream; readonly act:
         </ConfirmName>
       )}
       {open !== null && typeof open === 'object' && (
-        <Dialog title={text.rules} onClose={close} wide>
-          <div className="grid grid-cols-1 gap-3">
-            <p>{text.rulesIntro}</p>
-            <Code text={open.rules} label={text.rules} tall />
-            <div>
-              <CopyButton text={open.rules} />
-            </div>
-          </div>
-        </Dialog>
+        <RulesDialog policy={open.rules} onClose={close} />
       )}
     </>
   )
+}
+
+type TierCounts = Readonly<Record<PolicyTier, number>>
+
+/** Agents by the tier that policy gives them for each tool of a server. */
+function useTiers(server: string): (capability: string | null) => TierCounts | null {
+  const { data } = useRead('simulatePolicy', { capabilities: [`${server}.*`] })
+  return (capability) => {
+    const calls = data?.results.filter((call) => call.capability === capability) ?? []
+    if (calls.length === 0) return null
+    const countOf = (tier: PolicyTier) =>
+      calls.filter((call) => call.barred === null && call.tier === tier).length
+    const autonomous = countOf('autonomous')
+    const approval_required = countOf('approval_required')
+    return { autonomous, approval_required, blocked: calls.length - autonomous - approval_required }
+  }
 }
 
 /** Tools to review come first. What is accepted is what was shown: its digest goes along. */
 const Tools = ({ review, act }: { readonly review: UpstreamReview; readonly act: Act }) => {
   const mayAccept = useMay('upstreams.manage')
   const { tools, digest, upstream } = review
+  const tiers = useTiers(upstream.name)
   const waiting = tools.filter(needsReview)
   const sorted = [...waiting, ...tools.filter((tool) => !needsReview(tool))]
   const accept = (names: readonly string[], said: string) => () =>
@@ -218,11 +226,13 @@ const Tools = ({ review, act }: { readonly review: UpstreamReview; readonly act:
         )
       }
     >
+      <p className="mb-2 text-ink-soft">{text.suggestedNote}</p>
       <ul aria-label={text.tools} className="grid gap-3">
         {sorted.map((tool) => (
           <ToolCard
             key={tool.tool}
             tool={tool}
+            tiers={tiers(tool.capability)}
             busy={act.busy}
             onAccept={mayAccept && needsReview(tool) ? accept([tool.tool], tool.tool) : null}
           />
