@@ -1,77 +1,25 @@
 import { createSocket } from 'node:dgram'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { request as httpsRequest } from 'node:https'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect as connectPlain } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cookieOf, type Web, webOf } from '../../packages/cli/src/selftest/dashboard-request.ts'
 import { Installation, invoke, pause } from '../support/server.ts'
 import { Siege } from './harness.ts'
 
 const password = 'correct horse battery staple'
 
-type Answer = {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  readonly text: string
-}
-
-type Sending = {
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: unknown
-}
-
 let siege: Siege
 
-/** A request to the dashboard as it stands: nothing resolves dots or adds headers. */
-const web = (method: string, path: string, { headers = {}, body }: Sending = {}): Promise<Answer> =>
-  new Promise((resolve, reject) => {
-    const { port } = new URL(siege.run.dashboard_url)
-    const text = body === undefined ? '' : JSON.stringify(body)
-    const sent = httpsRequest(
-      {
-        host: '127.0.0.1',
-        port,
-        ca: readFileSync(join(siege.gate.dataDir, 'tls', 'ca.pem')),
-        servername: 'localhost',
-        method,
-        path,
-        agent: false,
-        headers: {
-          ...(body === undefined
-            ? {}
-            : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
-          ...headers,
-        },
-      },
-      (message) => {
-        let received = ''
-        message.setEncoding('utf8')
-        message.on('data', (chunk: string) => {
-          received += chunk
-        })
-        message.on('end', () =>
-          resolve({
-            status: message.statusCode ?? 0,
-            headers: message.headers,
-            text: received,
-          }),
-        )
-      },
-    )
-    sent.on('error', reject)
-    sent.end(text)
-  })
+const web: Web = (method, path, sending) => webOf(siege.gate, siege.run)(method, path, sending)
 
 const userApi = (path: string, token: string, init: RequestInit = {}) =>
   fetch(`${siege.run.user_api_url}${path}`, {
     ...init,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
   })
-
-const cookieOf = (answer: Answer): string =>
-  String(answer.headers['set-cookie']?.[0] ?? '').split(';', 1)[0] ?? ''
 
 /** A request that waits for a person. */
 const askToDelete = async (path: string): Promise<string> => {

@@ -1,16 +1,27 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { approvalAttempts } from './approval-attacks.ts'
+import type { Attempt } from './attempt.ts'
+import { brokenCalls } from './broken-calls.ts'
+import { Bystander, unharmed } from './bystander.ts'
+import { httpAttempts } from './http-attacks.ts'
 import { Installation, invoke, rpc } from './installation.ts'
 import { type Ready, startWithAgent } from './load-agent.ts'
 import { honestMcp, mcpAttempts } from './mcp-attacks.ts'
+import { patientFetch } from './patient-fetch.ts'
+import { peopleAttempts, wrongTokens } from './people-attacks.ts'
 import { call, raw, request } from './raw-request.ts'
 import { type Finding, finding, firstOf, type SectionContext } from './section.ts'
+import { socketAttempts } from './socket-attacks.ts'
 
+/** For every agent, also those that an attack makes. */
 const policy = `version: 1
 rules:
   - { match: filesystem.move, tier: blocked }
+  - { match: filesystem.delete, tier: approval_required }
 limits:
   - { match: system.time, limit: 100000, window: 1m }
+  - { match: "filesystem.*", limit: 100000, window: 1m }
 `
 
 const time = call('system.time', {})
@@ -65,6 +76,16 @@ export const hostileRequests: readonly HostileRequest[] = [
     body: params('{"capability":"system.time","arguments":{},"approved":true}'),
     refused: { code: -32602 },
   },
+  ...[
+    ['an object', '{}'],
+    ['a list', '[1]'],
+    ['of a megabyte', `"${'x'.repeat(1_000_000)}"`],
+    ['1e309', '1e309'],
+  ].map(([what = '', id = '']) => ({
+    name: `J06 an id that is ${what}`,
+    body: `{"jsonrpc":"2.0","id":${id},"method":"capabilities.list"}`,
+    refused: { code: -32600 },
+  })),
   {
     name: 'J05 a number beyond what JSON can carry',
     body: '{"jsonrpc":"2.0","id":1,"method":"capabilities.list","params":{"n":1e400}}',
@@ -76,6 +97,11 @@ export const hostileRequests: readonly HostileRequest[] = [
     refused: { code: -32602 },
   },
   { name: 'J07 an empty batch', body: '[]', refused: { code: -32600 } },
+  {
+    name: 'J07 a batch of 101',
+    body: `[${Array.from({ length: 101 }, () => time).join(',')}]`,
+    refused: { code: -32600 },
+  },
 ]
 
 /** Fault of an answer; null where it refuses. */
@@ -92,8 +118,6 @@ export const misses = (
     : `answered ${answer.status} with code ${code ?? 'none'}`
 }
 
-type Attempt = { readonly name: string; readonly run: () => Promise<string | null> }
-
 const onWire = ({ run, token }: Ready): Attempt[] => {
   const headers = { Authorization: `Bearer ${token}` }
   return hostileRequests.map((hostile) => ({
@@ -105,7 +129,7 @@ const onWire = ({ run, token }: Ready): Attempt[] => {
 
 const tokens = ({ run, token, userToken }: Ready): Attempt[] => {
   const status = async (url: string, bearer: string): Promise<number> =>
-    (await fetch(url, { headers: { authorization: `Bearer ${bearer}` } })).status
+    (await patientFetch(url, { headers: { authorization: `Bearer ${bearer}` } })).status
   const refusedBy = async (sent: string): Promise<string | null> => {
     const answer = await raw(run, request({ Authorization: `Bearer ${sent}` }, time))
     return answer.status === 401 ? null : `answered ${answer.status}`
@@ -123,16 +147,6 @@ const tokens = ({ run, token, userToken }: Ready): Attempt[] => {
       async run() {
         const answered = await status(`${run.user_api_url}/api/agents`, token)
         return answered === 401 ? null : `answered ${answered}`
-      },
-    },
-    {
-      name: 'A05 an agent that approves',
-      async run() {
-        const response = await fetch(`${run.user_api_url}/api/approvals/apr-x/approve`, {
-          ...{ method: 'POST', body: '{}' },
-          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        })
-        return response.status === 401 ? null : `answered ${response.status}`
       },
     },
   ]
@@ -187,32 +201,92 @@ const honest = async ({ run, token, workspace }: Ready): Promise<string[]> => {
   return wrong
 }
 
+type Group = { readonly what: string; readonly attempts: readonly Attempt[] }
+
+const held = ({ what, attempts }: Group, broken: readonly string[]): Finding =>
+  finding(
+    what,
+    broken.length === 0,
+    broken.length === 0 ? `${attempts.length} of ${attempts.length}` : firstOf(broken),
+  )
+
+const faultsOf = async ({ name, run }: Attempt): Promise<readonly string[]> => {
+  const wrong = await run().catch((cause: unknown) => String(cause))
+  return wrong === null ? [] : [`${name}: ${wrong}`]
+}
+
+/** In an order in which none uses up what the next one needs: after so many wrong tokens an address gets 429. */
+const groupsOf = async (
+  context: SectionContext,
+  gate: Installation,
+  ready: Ready,
+  { canary, secret }: { readonly canary: string; readonly secret: string },
+): Promise<{ readonly inTurn: readonly Group[]; readonly beside: Group }> => {
+  const other = await gate.createAgent('other')
+  const http = httpAttempts(context, gate, ready)
+  const sockets = socketAttempts(context, ready, other.token)
+  return {
+    inTurn: [
+      {
+        what: 'hostile requests, tokens and sessions are refused',
+        attempts: [...onWire(ready), ...tokens(ready), ...mcpAttempts(ready, other.token)],
+      },
+      { what: 'paths that lead elsewhere are refused', attempts: files(ready, canary, secret) },
+      {
+        what: 'approvals can be neither claimed, changed, doubled nor outlived',
+        attempts: await approvalAttempts(context, gate, ready),
+      },
+      {
+        what: 'the listeners for people refuse other sites, roles and paths',
+        attempts: peopleAttempts(context, gate, ready),
+      },
+      {
+        what: 'broken frames, lying lengths and floods end where they came from',
+        attempts: [...http.quick, ...sockets.quick, wrongTokens(ready)],
+      },
+      {
+        what: 'calls that are cut off have their outcome in the log',
+        attempts: brokenCalls(context, gate, ready),
+      },
+    ],
+    beside: {
+      what: 'clients that are slow on purpose are closed',
+      attempts: [...http.slow, ...sockets.slow],
+    },
+  }
+}
+
 export const attacksSection = async (context: SectionContext): Promise<readonly Finding[]> => {
   await using gate = new Installation(context.program)
-  const ready = await startWithAgent(gate, policy)
+  const ready = await startWithAgent(gate, null)
+  const file = join(gate.dataDir, 'organisation.yaml')
+  writeFileSync(file, policy)
+  await gate.json(['policy', 'set', file])
   const secret = `CANARY-${ready.token.slice(-12)}`
   const canary = join(gate.dataDir, 'canary.txt')
   writeFileSync(canary, secret)
-  const other = await gate.createAgent('other')
-  const attempts = [
-    ...[...onWire(ready), ...tokens(ready), ...mcpAttempts(ready, other.token)],
-    ...files(ready, canary, secret),
-  ]
-  const broken: string[] = []
-  for (const [i, { name, run }] of attempts.entries()) {
-    const wrong = await run()
-    if (wrong !== null) broken.push(`${name}: ${wrong}`)
-    context.progress((i + 1) / attempts.length)
-    context.signal.throwIfAborted()
+  writeFileSync(join(ready.workspace, 'large.txt'), 'x'.repeat(1024 * 1024))
+  await using bystander = await Bystander.begin(gate, ready.run)
+  const { inTurn, beside } = await groupsOf(context, gate, ready, { canary, secret })
+  const slow = Promise.all(beside.attempts.map(faultsOf))
+  const all = inTurn.reduce((sum, { attempts }) => sum + attempts.length, 1)
+  const findings: Finding[] = []
+  let done = 0
+  for (const group of inTurn) {
+    const broken: string[] = []
+    for (const one of group.attempts) {
+      broken.push(...(await faultsOf(one)))
+      done += 1
+      context.progress(done / all)
+      context.signal.throwIfAborted()
+    }
+    findings.push(held(group, broken))
   }
+  findings.push(held(beside, (await slow).flat()))
   const wrong = [...(await honest(ready)), ...(await honestMcp(ready))]
-  if (readFileSync(canary, 'utf8') !== secret) broken.push('the file outside was changed')
+  if (readFileSync(canary, 'utf8') !== secret) wrong.push('the file outside was changed')
   return [
-    finding(
-      'hostile requests, tokens and paths are refused',
-      broken.length === 0,
-      broken.length === 0 ? `${attempts.length} of ${attempts.length}` : firstOf(broken),
-    ),
+    ...findings,
     finding(
       'the honest form of them works',
       wrong.length === 0,
@@ -220,5 +294,7 @@ export const attacksSection = async (context: SectionContext): Promise<readonly 
         ? 'calls, hosts, files of its own, and both transports of MCP'
         : firstOf(wrong),
     ),
+    await bystander.finding(),
+    await unharmed(gate, ready),
   ]
 }

@@ -11,6 +11,7 @@ import {
 import { basename, dirname, join, relative } from 'node:path'
 import { Installation, invoke, type Run, rpc } from './installation.ts'
 import { makeEntries, type Ready, startWithAgent } from './load-agent.ts'
+import { patientFetch } from './patient-fetch.ts'
 import { bySize, type Finding, finding, firstOf, type SectionContext } from './section.ts'
 import { random } from './seeded-random.ts'
 import { seenCertificate } from './seen-certificate.ts'
@@ -53,7 +54,7 @@ const isRead = (dataDir: string, { file, bytes }: KeptFile): boolean =>
   !/^(sandbox|workspaces)\/|^lock\.|^selftest\.yaml/.test(relative(dataDir, file))
 
 const ask = async (run: Run, { userToken }: Ready, path: string, method = 'GET') => {
-  const response = await fetch(`${run.user_api_url}${path}`, {
+  const response = await patientFetch(`${run.user_api_url}${path}`, {
     method,
     headers: { authorization: `Bearer ${userToken}` },
   })

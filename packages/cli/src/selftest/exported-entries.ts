@@ -2,10 +2,13 @@ import type { Installation } from './installation.ts'
 
 export type Entry = {
   readonly id: string
+  readonly agent: string
   readonly capability: string
   readonly result: string
   readonly arguments: Record<string, unknown>
   readonly approval_id: string | null
+  /** Of an outcome: the entry that the call began with. */
+  readonly intent_id: string | null
   readonly error?: { readonly type: string } | null
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { patientFetch } from './patient-fetch.ts'
 
 /** How the product is started: as a person would. */
 export type Program = {
@@ -193,7 +194,7 @@ export const rpc = async (
   method: string,
   params: object = {},
 ): Promise<RpcAnswer> => {
-  const response = await fetch(`${run.gateway_url}/rpc`, {
+  const response = await patientFetch(`${run.gateway_url}/rpc`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),

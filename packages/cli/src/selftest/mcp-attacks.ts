@@ -1,7 +1,6 @@
+import type { Attempt } from './attempt.ts'
 import type { Ready } from './load-agent.ts'
 import { raw, request } from './raw-request.ts'
-
-type Attempt = { readonly name: string; readonly run: () => Promise<string | null> }
 
 type Headers = Readonly<Record<string, string>>
 
@@ -37,7 +36,7 @@ const upgrade = ({ run }: Pick<Ready, 'run'>, headers: Headers, path = '/mcp') =
     ...headers,
   })
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  return raw(run, `GET ${path} HTTP/1.1\r\n${head}\r\n`, 2_000)
+  return raw(run, `GET ${path} HTTP/1.1\r\n${head}\r\n`)
 }
 
 const sessionIn = (head: string): string | null =>

@@ -8,8 +8,11 @@ export type RawAnswer = {
   readonly closed: boolean
 }
 
+/** Far longer than an answer takes: what is tried is what it says, on however busy a machine. */
+const answerMs = 60_000
+
 /** Sends exactly these bytes, and returns the first answer. */
-export const raw = (run: Run, bytes: string | Buffer, waitMs = 5_000): Promise<RawAnswer> =>
+export const raw = (run: Run, bytes: string | Buffer, waitMs = answerMs): Promise<RawAnswer> =>
   new Promise((resolve, reject) => {
     const { port } = new URL(run.gateway_url)
     const socket = connect({ port: Number(port), host: '127.0.0.1' }, () => socket.write(bytes))

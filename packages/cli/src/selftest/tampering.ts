@@ -12,6 +12,7 @@ import { counted } from '../counted.ts'
 import { damagedStarts } from './damage.ts'
 import { Installation } from './installation.ts'
 import { makeEntries, type Ready, startWithAgent } from './load-agent.ts'
+import { patientFetch } from './patient-fetch.ts'
 import { bySize, type Finding, finding, firstOf, type SectionContext } from './section.ts'
 import { random } from './seeded-random.ts'
 import {
@@ -82,7 +83,7 @@ const mutations: Readonly<Record<string, Mutation>> = {
 }
 
 const verify = async ({ run, userToken }: Ready): Promise<Integrity> => {
-  const response = await fetch(`${run.user_api_url}/api/audit/verify`, {
+  const response = await patientFetch(`${run.user_api_url}/api/audit/verify`, {
     method: 'POST',
     headers: { authorization: `Bearer ${userToken}` },
   })
