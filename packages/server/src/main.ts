@@ -15,7 +15,7 @@ import { assertPortsFree, type Listener, portFailure } from './platform/ports.ts
 import type { Log } from './ports/log.ts'
 import { createLog } from './telemetry/log.ts'
 import { LogOutput } from './telemetry/log-output.ts'
-import { openLocalCertificates } from './tls/open-certificates.ts'
+import { type OpenedCertificates, openLocalCertificates } from './tls/open-certificates.ts'
 import { openOwnCertificate } from './tls/open-own-certificate.ts'
 import { openGateway } from './transport/gateway/open-gateway.ts'
 import { openUserApi } from './transport/rest/open-user-api.ts'
@@ -65,6 +65,14 @@ const openCertificates = (settings: Settings, log: Log, authority: string | null
         authority,
         log,
       })
+}
+
+/** The page is served meanwhile, and the next certificate would fail. */
+const certificateHealth = ({ warning }: OpenedCertificates) => {
+  const reason = warning()
+  return reason === null
+    ? ({ status: 'healthy' } as const)
+    : ({ status: 'degraded', reason } as const)
 }
 
 /** Printed for the person who starts the service, and never logged. */
@@ -218,7 +226,7 @@ export async function openService(
   )
   opening.defer(() => gateway.close(graceMs))
   app.listeners.opened('user_api')
-  app.listeners.opened('dashboard')
+  app.listeners.opened('dashboard', () => certificateHealth(tls))
   const publicUrl = settings['server.public_url']
   const page = publicUrl ?? dashboard.url
   app.listeners.page = dashboardPage(page)

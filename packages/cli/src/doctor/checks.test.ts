@@ -128,6 +128,20 @@ test.each([
   expect(finding(name)).toMatchObject({ status: 'failed', fix: expect.stringContaining(fix) })
 })
 
+test('names damage that keeps the data from being opened once, and not in each check that needs them', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
+  const file = join(dataDir, 'store.json')
+  await writeFile(file, '{')
+  const refused = async () => {
+    throw new Error(`${file}: is damaged; restore it from a backup`)
+  }
+  const api = { ...healthy, probeSandbox: refused, queryAudit: refused } as unknown as Client
+  const report = await runChecks(checks, { api, dataDir, found: running, place: nowhere })
+  const failed = report.checks.filter(({ status }) => status === 'failed')
+  expect(failed.map(({ name }) => name)).toEqual(['Files'])
+  expect(failed[0]?.detail).toContain(file)
+})
+
 test('warns where programs do not run or run without a sandbox, and names what to do', async () => {
   const lack = { usable: false, backend: 'none', detail: 'no bubblewrap', remedy: 'install it' }
   const none = await examine({ probeSandbox: async () => lack })

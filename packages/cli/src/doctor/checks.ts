@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { counted } from '../counted.ts'
 import { hasError, problemLine } from '../policy-problems.ts'
 import { isAlive, readCliToken, readRunFile } from '../run-file.ts'
+import { atRestCheck } from './at-rest-check.ts'
 import { clientChecks } from './client-checks.ts'
 import { importCheck } from './import-check.ts'
 import { type Check, type Finding, fail, fine, warn } from './run-checks.ts'
@@ -275,6 +276,7 @@ export const checks: readonly Check[] = [
   dataDirectory,
   secrets,
   vaultKey,
+  atRestCheck,
   space,
   clock,
   ports,

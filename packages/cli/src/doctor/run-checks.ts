@@ -24,6 +24,8 @@ export type Finding = {
 }
 export type Check = {
   readonly name: string
+  /** Findings of this check keep the data from being opened, so that each check that needs them fails by them, too. */
+  readonly isCause?: true
   /** Left out where there is none: without a server nothing can be said of its health. */
   readonly needs?: 'server' | 'data'
   /** Null for what is not on this machine. */
@@ -41,19 +43,26 @@ export type Report = {
   readonly checks: readonly (Finding & { readonly name: string })[]
 }
 
+/** Whether the failure of a check is one that an earlier finding explains. */
+const isExplained = ({ status, detail }: Finding, causes: readonly string[]): boolean =>
+  status === 'failed' && causes.some((cause) => cause.includes(detail))
+
 /** One after the other; a check that breaks is a finding, too. */
 export async function runChecks(checks: readonly Check[], input: CheckInput): Promise<Report> {
   const findings: (Finding & { readonly name: string })[] = []
   const { state } = input.found
   const has = { server: state === 'running', data: state !== 'unknown' }
-  for (const { name, needs, run } of checks) {
+  const causes: string[] = []
+  for (const { name, needs, isCause, run } of checks) {
     if (needs && !has[needs]) continue
     const finding = await run(input).catch((error: unknown) => {
       const { message, recovery } = toFailure(error)
       const [first] = recovery
       return fail(message, first ? `${first.action}: ${first.description}` : 'see the message')
     })
-    if (finding) findings.push({ name, ...finding })
+    if (!finding || isExplained(finding, causes)) continue
+    if (isCause && finding.status === 'failed') causes.push(finding.detail)
+    findings.push({ name, ...finding })
   }
   const ok = findings.every(({ status }) => status !== 'failed')
   return { ok, running: has.server, checks: findings }

@@ -21,6 +21,18 @@ export async function readAuthority(dataDir: string): Promise<Authority> {
       expires_at: new Date(cert.validTo).toISOString(),
     }
   } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT')
+      throw new CliError(
+        'DamagedAuthority',
+        exitCodes.failed,
+        `${file} cannot be read as a certificate.`,
+        {
+          cause,
+          recovery: [
+            { action: 'gatehouse doctor', description: 'See what is damaged, and what to do.' },
+          ],
+        },
+      )
     throw new CliError('NoAuthority', exitCodes.notFound, `There is no authority in ${file}.`, {
       cause,
       recovery: [{ action: 'gatehouse serve', description: 'The first start makes it.' }],

@@ -18,7 +18,7 @@ import type { Storage } from '../ports/storage.ts'
 import { acknowledge, acknowledgeStep, reindex } from './acknowledge.ts'
 import { type ChainVerifier, entriesOf, verifierOf } from './chain-verifier.ts'
 import { openCheckpointCopy } from './checkpoint-copy.ts'
-import { openCheckpoints, originOf } from './checkpoints.ts'
+import { type Checkpoints, openCheckpoints, originOf } from './checkpoints.ts'
 import { indexFolder } from './entry-index/block-files.ts'
 import { EntryIndex } from './entry-index/entry-index.ts'
 import { exportLines } from './export.ts'
@@ -35,7 +35,7 @@ import { remakeCopies } from './record-groups.ts'
 import { createRecorder, type Durable } from './recorder.ts'
 import { readStart } from './removals.ts'
 import { Retention, type RetentionRules } from './retention.ts'
-import { createSetAside } from './set-aside.ts'
+import { createSetAside, type SetAside } from './set-aside.ts'
 import { type Alarm, openHeadFile } from './signed-head.ts'
 import { createSigner } from './signer.ts'
 import { takeOver } from './take-over.ts'
@@ -125,7 +125,7 @@ const assertChainName = (chain: string): void => {
 
 /** @SECURITY Auditors verify with this file: one that was another is reported; keys.test.ts. */
 const publicKeyAlarm = ({ published }: Keys): Alarm | null =>
-  published === 'kept'
+  published === 'own'
     ? null
     : {
         kind: 'anchor_missing',
@@ -134,8 +134,13 @@ const publicKeyAlarm = ({ published }: Keys): Alarm | null =>
         detail: `${publicKeyFile} did not hold the public key of ${keyFile}; it was written anew`,
       }
 
-const raiseAll = (writer: Writer, found: readonly (Alarm | null)[]): void => {
-  for (const alarm of found) if (alarm) writer.raise(alarm)
+const beginWith = (writer: Writer, found: readonly (Alarm | null)[]): void =>
+  writer.begin(found.find((alarm) => alarm !== null) ?? null)
+
+/** Must come once the finding is on the disk. */
+const mendFiles = (keys: Keys, checkpoints: Checkpoints, setAside: SetAside): void => {
+  if (keys.published === 'other') keys.publish()
+  checkpoints.mend(setAside)
 }
 
 /** Opens the log of this node, compares it with its signed head, and closes what a crash left open. */
@@ -145,21 +150,21 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
   const keys = loadKeys(directory)
   const copy = openCheckpointCopy(options.checkpoint?.copy ?? null, log)
-  const checkpoints = openCheckpoints(directory, keys, copy)
+  const checkpoints = openCheckpoints(directory, chain, keys, copy)
   const files = options.files ?? new LogFiles(directory)
   let start = readStart(directory, keys, chain)
   // Segments that a crash kept retention from removing.
   files.removeBefore(start.state.size)
   const setAside = createSetAside(directory, clock)
   const taken = await takeOver({ files, storage, directory, chain, keys })
+  const head = openHeadFile(directory, keys)
   const stock =
     taken ??
     (await takeStock({
-      ...{ files, directory, chain, keys, checkpoints, setAside, log },
+      ...{ files, directory, chain, keys, checkpoints, head, setAside, log },
       start: start.state,
     }))
   const { isSealed, standing, alarm } = stock
-  const head = openHeadFile(directory, keys)
   const digests = createDigests(keys.redaction)
   const stop = new AbortController()
   const signer = createSigner({
@@ -223,9 +228,8 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     await rebuildCopies()
     await rows.rebuild(writer.standing.state.size)
   }
-  writer.change({})
-  raiseAll(writer, [alarm, publicKeyAlarm(keys), checkpoints.alarm])
-  checkpoints.mend(setAside)
+  beginWith(writer, [alarm, publicKeyAlarm(keys), checkpoints.alarm])
+  mendFiles(keys, checkpoints, setAside)
   await writer.open(catchUpAtStart)
   const here = verifierOf(files, storage.copies, keys, chain)
   const elsewhere = options.verifier ?? here

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Bench, openBench } from '../../test/kit/log-bench.ts'
 import { checkpointsFile } from './checkpoints.ts'
+import { setAsideFile } from './set-aside.ts'
 import { everything } from './testing.ts'
 
 const elsewhere = (): string => {
@@ -48,7 +49,7 @@ test('a data directory that was put back as one is found by the copy, and by not
 
 test('what stands behind a torn note is read again', async () => {
   const copy = path.join(elsewhere(), 'checkpoints.log')
-  fs.writeFileSync(copy, 'gatehouse/audit/main\n12\nhalf of a no')
+  fs.writeFileSync(copy, 'gatehouse/audit/main\n12\nhalfOfARoot')
   await using bench = await rollBack(copy)
   expect(await bench.log.query(everything)).toMatchObject({ kind: 'truncated' })
 })
@@ -84,4 +85,37 @@ test('a copy that is away degrades health with its remedy, and gets what it miss
   await bench.close()
   const own = fs.readFileSync(path.join(bench.directory, checkpointsFile), 'utf8')
   expect(fs.readFileSync(copy, 'utf8')).toBe(own)
+})
+
+test('damage in the copy is reported and moved aside, and what other nodes wrote there stays', async () => {
+  const copy = path.join(elsewhere(), 'checkpoints.log')
+  await using bench = await openBench({ checkpoint: { copy, everyEntries: 3 } })
+  for (let i = 0; i < 4; i += 1) {
+    await bench.fill(3)
+    await bench.log.verify()
+  }
+  await bench.close()
+  await using other = await openBench({ chain: 'node-2', checkpoint: { copy } })
+  await other.fill(3)
+  await other.close()
+  await bench.reopen()
+  expect(await bench.log.verify()).toMatchObject({ integrity: 'verified' })
+  await bench.close()
+  const good = fs.readFileSync(copy, 'utf8')
+  fs.writeFileSync(copy, good.replace('main\n6\n', 'main\n7\n'))
+  await bench.reopen()
+  const found = {
+    integrity: 'failed',
+    kind: 'anchor_missing',
+    detail: expect.stringContaining(copy) as string,
+  }
+  expect(await bench.log.verify()).toMatchObject(found)
+  expect(fs.readFileSync(path.join(bench.directory, setAsideFile), 'utf8')).toContain('main\\n7\\n')
+  expect(await bench.log.acknowledge('a bad sector')).toMatchObject({ integrity: 'verified' })
+  await bench.reopen()
+  expect(await bench.log.verify()).toMatchObject({ integrity: 'verified' })
+  await bench.close()
+  const left = fs.readFileSync(copy, 'utf8')
+  expect(left).toContain('gatehouse/audit/node-2\n3\n')
+  expect(left).not.toContain('main\n7\n')
 })

@@ -1,14 +1,21 @@
 import fs from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Log } from '../ports/log.ts'
+import { readIfThere, writeNew } from './files.ts'
+import type { DamagedNote } from './note.ts'
 
 /** Checkpoints in a second file, meant to lie on another disk: what was signed outlives a data directory that is put back. */
 export interface CheckpointCopy extends AsyncDisposable {
-  /** The file's text when the service started; empty where there was none. */
-  readonly before: string
+  readonly file: string
+
+  /** The file as it lies there; empty where there is none, or where it cannot be read. */
+  read(): Buffer
 
   /** Notes are appended in order and off the event loop; one that could not be written goes with the next. */
   add(note: string): void
+
+  /** Must write the file without these parts of what was read; where it cannot, the next start finds them again. */
+  cutOut(parts: readonly DamagedNote[]): void
 
   /** Why the copy misses checkpoints at the moment, or null. */
   failure(): string | null
@@ -19,13 +26,15 @@ const waitingMax = 20_000
 
 const noteEnd = '\n\n'
 
-const readText = (file: string): string => {
-  try {
-    return fs.readFileSync(file, 'utf8')
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return ''
-    throw cause
+/** Text without these parts of it. */
+const without = (text: string, parts: readonly DamagedNote[]): string => {
+  let kept = ''
+  let end = 0
+  for (const part of parts) {
+    kept += text.slice(end, part.at)
+    end = part.at + part.text.length
   }
+  return kept + text.slice(end)
 }
 
 export const openCheckpointCopy = (file: string | null, log: Log): CheckpointCopy | null => {
@@ -46,12 +55,6 @@ export const openCheckpointCopy = (file: string | null, log: Log): CheckpointCop
     await handle.datasync()
   }
 
-  let before = ''
-  try {
-    before = readText(file)
-  } catch (cause) {
-    failed(cause)
-  }
   const waiting: string[] = []
   let writing: Promise<void> | null = null
   const write = async (): Promise<void> => {
@@ -63,8 +66,26 @@ export const openCheckpointCopy = (file: string | null, log: Log): CheckpointCop
     }
   }
   return {
-    before,
+    file,
     failure: () => failure,
+    read() {
+      try {
+        return readIfThere(file) ?? Buffer.alloc(0)
+      } catch (cause) {
+        failed(cause)
+        return Buffer.alloc(0)
+      }
+    },
+    cutOut(parts) {
+      try {
+        // Another node may have added to the file meanwhile, and nobody writes into the middle of it.
+        const text = fs.readFileSync(file, 'utf8')
+        if (parts.some((part) => !text.startsWith(part.text, part.at))) return
+        writeNew(file, without(text, parts), 0o644)
+      } catch (cause) {
+        failed(cause)
+      }
+    },
     add(note) {
       if (waiting.length >= waitingMax) waiting.shift()
       waiting.push(`${note}\n`)

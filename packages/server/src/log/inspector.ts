@@ -120,11 +120,11 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     const from = whole ? begin : (verified.get(chain) ?? begin)
     const began = changes
     const question = { chain, from, through: state.size, baseline }
-    const all = [...anchors, ...peakAnchors(state), ...parts.checkpoints()]
-    let own = await verify({ ...question, tree, anchors: tree ? all : anchors }, state.size)
+    const all = () => [...anchors, ...peakAnchors(state), ...parts.checkpoints()]
+    let own = await verify({ ...question, tree, anchors: tree ? all() : anchors }, state.size)
     if (own.fault && whole && !tree) {
       // Sound hashes that lead to another head: the roots tell where that begins.
-      own = await verify({ ...question, tree: true, anchors: all }, state.size)
+      own = await verify({ ...question, tree: true, anchors: all() }, state.size)
     }
     verified.set(chain, own.state)
     // Of a damaged log there is nothing to compare the copies with.

@@ -36,8 +36,9 @@ export type Keys = Verifier &
   Sealer & {
     /** Whether the key was made just now. */
     readonly fresh: boolean
-    /** Whether the public key beside it was another, and has been written anew. */
-    readonly published: 'kept' | 'replaced'
+    /** Whether the public key beside it is its own; `other` until `publish` writes it anew. */
+    readonly published: 'own' | 'other'
+    publish(): void
     /** Secret of this install for hashes of values that are not kept. */
     readonly redaction: Buffer
     sign(message: Uint8Array): Buffer
@@ -73,8 +74,20 @@ const sealerOf = (key: KeyObject): Sealer => {
   }
 }
 
-const notAKey = (origin: string, cause: unknown): GatehouseError =>
-  new GatehouseError('InvalidConfiguration', { origin, detail: 'not an Ed25519 key' }, { cause })
+const notAKey = (
+  origin: string,
+  cause: unknown,
+  options: ConstructorParameters<typeof GatehouseError>[2] = {},
+): GatehouseError => {
+  const facts = { origin, detail: 'not an Ed25519 key' }
+  return new GatehouseError('InvalidConfiguration', facts, { cause, ...options })
+}
+
+const fromBackup = {
+  recovery: [
+    { action: 'restore a backup', description: 'The file that the message names is damaged.' },
+  ],
+}
 
 /** Reads a public key: PEM, or the 32 bytes in base64. */
 export const parsePublicKey = (text: string, origin: string): Verifier => {
@@ -113,7 +126,7 @@ const parsePrivateKey = (pem: Buffer, origin: string): KeyObject => {
     if (key.asymmetricKeyType !== 'ed25519') throw new Error(String(key.asymmetricKeyType))
     return key
   } catch (error) {
-    throw notAKey(origin, error)
+    throw notAKey(origin, error, fromBackup)
   }
 }
 
@@ -141,51 +154,73 @@ export const sealerBeside = (directory: string, verifier: Verifier): Sealer | nu
 /** Where the signing key can be read, the public key beside it must be its own. */
 export const assertPublished = (directory: string, verifier: Verifier): void => {
   const key = privateKeyIn(directory)
-  if (!key || isOf(key, verifier)) return
-  throw new GatehouseError('InvalidConfiguration', {
-    origin: path.join(directory, publicKeyFile),
-    detail: `not the public key of the ${keyFile} beside it`,
-  })
+  if (key && !isOf(key, verifier)) throw otherPublished(directory)
 }
+
+const otherPublished = (directory: string): GatehouseError =>
+  new GatehouseError(
+    'InvalidConfiguration',
+    {
+      origin: path.join(directory, publicKeyFile),
+      detail: `not the public key of the ${keyFile} beside it`,
+    },
+    {
+      recovery: [
+        {
+          action: 'start the service',
+          description:
+            'It writes the file anew and reports it, until somebody runs gatehouse audit acknowledge.',
+        },
+      ],
+    },
+  )
 
 /**
  * Random bytes of this install. @SECURITY Every key is as good as any other, so that only the sum beside it tells one of
  * which a bit changed; keys.test.ts.
  */
+const assertSum = (file: string, bytes: Uint8Array): 'kept' | 'missing' => {
+  const known = readIfThere(sumFileOf(file))
+  if (known === null) return 'missing'
+  if (known.toString('latin1') === sumLine(file, bytes)) return 'kept'
+  const beside = path.basename(sumFileOf(file))
+  throw new GatehouseError(
+    'InvalidConfiguration',
+    { origin: file, detail: `it is not as the service left it, by ${beside}` },
+    {
+      recovery: [
+        {
+          action: 'restore a backup',
+          description: 'One of the two files was changed or damaged.',
+        },
+        {
+          action: `rm ${sumFileOf(file)}`,
+          description:
+            'Go on with the key as it is: hashes of sensitive values will differ from those before.',
+        },
+      ],
+    },
+  )
+}
+
+const sumLine = (file: string, bytes: Uint8Array): string =>
+  `${hash('sha256', bytes, 'hex')}  ${path.basename(file)}\n`
+
 const loadRedaction = (file: string): Buffer => {
   const [bytes] = loadOrMake(file, () => randomBytes(32))
-  const sum = `${hash('sha256', bytes, 'hex')}  ${path.basename(file)}\n`
-  const known = readIfThere(sumFileOf(file))
-  if (known === null) writeNew(sumFileOf(file), sum, 0o400)
-  else if (known.toString('latin1') !== sum) {
-    const beside = path.basename(sumFileOf(file))
-    throw new GatehouseError(
-      'InvalidConfiguration',
-      { origin: file, detail: `it is not as the service left it, by ${beside}` },
-      {
-        recovery: [
-          {
-            action: 'restore a backup',
-            description: 'One of the two files was changed or damaged.',
-          },
-          {
-            action: `rm ${sumFileOf(file)}`,
-            description:
-              'Go on with the key as it is: hashes of sensitive values will differ from those before.',
-          },
-        ],
-      },
-    )
-  }
+  if (assertSum(file, bytes) === 'missing') writeNew(sumFileOf(file), sumLine(file, bytes), 0o400)
   return bytes
 }
 
-/** Says whether the file held another key. */
-const publish = (file: string, pem: string): Keys['published'] => {
-  const found = readIfThere(file)?.toString()
-  if (found === pem) return 'kept'
-  writeNew(file, pem, 0o644)
-  return found === undefined ? 'kept' : 'replaced'
+/** Raises `InvalidConfiguration` for keys that a start refuses or replaces. Only reads. */
+export const assertKeys = (directory: string): void => {
+  const key = privateKeyIn(directory)
+  const published = readIfThere(path.join(directory, publicKeyFile))?.toString()
+  if (key && published !== undefined && published !== verifierOf(createPublicKey(key)).pem)
+    throw otherPublished(directory)
+  const redaction = path.join(directory, redactionFile)
+  const bytes = readIfThere(redaction)
+  if (bytes) assertSum(redaction, bytes)
 }
 
 /** The keys of this install, made at the first start. Never in the database that they vouch for. */
@@ -196,11 +231,16 @@ export const loadKeys = (directory: string): Keys => {
   )
   const key = parsePrivateKey(pem, file)
   const verifier = verifierOf(createPublicKey(key))
+  const publicFile = path.join(directory, publicKeyFile)
+  const publish = (): void => writeNew(publicFile, verifier.pem, 0o644)
+  const published = readIfThere(publicFile)?.toString()
+  if (published === undefined) publish()
   return {
     ...verifier,
     ...sealerOf(key),
     fresh,
-    published: publish(path.join(directory, publicKeyFile), verifier.pem),
+    published: published === undefined || published === verifier.pem ? 'own' : 'other',
+    publish,
     redaction: loadRedaction(path.join(directory, redactionFile)),
     sign: (message) => sign(null, message, key),
   }

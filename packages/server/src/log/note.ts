@@ -76,8 +76,13 @@ const damageIn = (text: string, at: number): DamagedNote[] => {
   return found === '' || isTorn(found) ? [] : [{ at: at + text.indexOf(found), text: found }]
 }
 
+const checkpointOf = ([note, origin = '', size = '', root = '']: RegExpExecArray): Checkpoint => ({
+  ...{ origin, size: Number(size), note },
+  root: Buffer.from(root, 'base64').toString('hex'),
+})
+
 const signedBy = (verifier: Verifier, match: RegExpExecArray): Checkpoint | null => {
-  const [note, origin = '', size = '', root = '', lines = ''] = match
+  const [, origin = '', size = '', root = '', lines = ''] = match
   const signed = Buffer.from(`${origin}\n${size}\n${root}\n`)
   const id = keyId(origin, verifier.raw)
   const ours = lines.split('\n').some((line) => {
@@ -89,18 +94,20 @@ const signedBy = (verifier: Verifier, match: RegExpExecArray): Checkpoint | null
       verifier.verify(signed, bytes.subarray(4))
     )
   })
-  if (!ours) return null
-  return { origin, size: Number(size), root: Buffer.from(root, 'base64').toString('hex'), note }
+  return ours ? checkpointOf(match) : null
 }
 
-/** Checkpoints in a text that this key signed, and what else is in it: altered ones, or those of another key. */
-export const readNotes = (text: string, verifier: Verifier): Notes => {
+/**
+ * Checkpoints in a text that this key signed, and what else is in it: altered ones, or those of another key. Without a
+ * verifier the text is known to be as it was when its signatures were checked.
+ */
+export const readNotes = (text: string, verifier: Verifier | null): Notes => {
   const checkpoints: Checkpoint[] = []
   const damaged: DamagedNote[] = []
   let end = 0
   // A crash may have left off no more than the end of the line.
   for (const match of `${text}\n`.matchAll(notes)) {
-    const checkpoint = signedBy(verifier, match)
+    const checkpoint = verifier ? signedBy(verifier, match) : checkpointOf(match)
     if (!checkpoint) continue
     damaged.push(...damageIn(text.slice(end, match.index), end))
     checkpoints.push(checkpoint)
@@ -109,6 +116,28 @@ export const readNotes = (text: string, verifier: Verifier): Notes => {
   damaged.push(...damageIn(text.slice(end), end))
   return { checkpoints, damaged }
 }
+
+/** Whether a note is whole and of another chain: nodes may share a file for the copies of their checkpoints. */
+const isForeign = (match: RegExpExecArray, chain: string): boolean => {
+  const [, origin = '', , , lines = ''] = match
+  const ours = `${originPrefix}${chain}`
+  if (!origin.startsWith(originPrefix) || origin === ours || origin.startsWith(`${ours}/`))
+    return false
+  return lines.split('\n').every((line) => line === '' || line.startsWith(`— ${origin} `))
+}
+
+/** Damage in a file in which whole notes of other chains are none. */
+export const damageBeside = (damaged: readonly DamagedNote[], chain: string): DamagedNote[] =>
+  damaged.flatMap(({ at, text }) => {
+    const found: DamagedNote[] = []
+    let end = 0
+    for (const match of `${text}\n`.matchAll(notes)) {
+      if (!isForeign(match, chain)) continue
+      found.push(...damageIn(text.slice(end, match.index), at + end))
+      end = match.index + match[0].length
+    }
+    return [...found, ...damageIn(text.slice(end), at + end)]
+  })
 
 /** Finds the checkpoints in a text that this key signed; torn, foreign or altered ones are passed over. */
 export const readCheckpoints = (text: string, verifier: Verifier): readonly Checkpoint[] =>

@@ -4,7 +4,13 @@ import { GatehouseError, type Integrity } from '@gatehouse/contract'
 import { emptyLog } from '../domain/audit/chain.ts'
 import { frontierFits } from '../domain/audit/merkle.ts'
 import { type Fault, idOf } from '../domain/audit/verify-range.ts'
-import { checkpointAlarm, checkpointsFile, loadCheckpoints, originOf } from './checkpoints.ts'
+import {
+  checkpointAlarm,
+  checkpointsFile,
+  largestOf,
+  originOf,
+  readCheckpointFile,
+} from './checkpoints.ts'
 import type { ExportHeader } from './export.ts'
 import { readExport } from './export-rows.ts'
 import { readIfThere } from './files.ts'
@@ -16,7 +22,7 @@ import {
   type Verifier,
 } from './keys.ts'
 import { LogReader } from './log-files.ts'
-import { type Checkpoint, readCheckpoints, readNotes } from './note.ts'
+import { type Checkpoint, readCheckpoints } from './note.ts'
 import { type LogStart, logBegin, readRemoval, readStart, removedOf } from './removals.ts'
 import { readSignedHead, type SignedHead } from './signed-head.ts'
 import { anchorsOf } from './take-stock.ts'
@@ -99,7 +105,7 @@ const fromFiles = (options: OfflineOptions, directory: string): Material => {
   if (options.publicKeyFile === undefined) assertPublished(directory, verifier)
   const readHead = () => readSignedHead(directory, verifier, sealerBeside(directory, verifier))
   const head = readHead()
-  const notes = readNotes(loadCheckpoints(directory), verifier)
+  const notes = readCheckpointFile(directory, verifier, sealerBeside(directory, verifier))
   const files = new LogReader(directory)
   const chain = head?.chain ?? 'main'
   const start = readStart(directory, verifier, chain)
@@ -214,7 +220,7 @@ const judge = async (material: Material, options: Judging): Promise<OfflineRepor
     fault ??= found.fault
     count += found.state.size
   }
-  const signed = Math.max(0, ...[...checkpoints, ...external].map((checkpoint) => checkpoint.size))
+  const signed = Math.max(largestOf(checkpoints), largestOf(external))
   const anchor = head
     ? ({ kind: 'head', size: head.size } as const)
     : signed > 0

@@ -4,10 +4,9 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Bench, openBench } from '../../test/kit/log-bench.ts'
 import { emptyLog } from '../domain/audit/chain.ts'
-import { checkpointsFile, loadCheckpoints } from './checkpoints.ts'
+import { checkpointsFile, readCheckpointFile } from './checkpoints.ts'
 import { parsePublicKey, publicKeyFile, sealerBeside } from './keys.ts'
 import { LogReader, segmentsFolder } from './log-files.ts'
-import { readCheckpoints } from './note.ts'
 import { readSignedHead } from './signed-head.ts'
 import { passSoundParts } from './sound-parts.ts'
 import { anchorsOf } from './take-stock.ts'
@@ -59,7 +58,7 @@ const anchorsIn = (directory: string): readonly Anchor[] => {
   const key = parsePublicKey(fs.readFileSync(path.join(directory, publicKeyFile), 'utf8'), 'key')
   const head = readSignedHead(directory, key, sealerBeside(directory, key))
   if (!head) throw new Error('the log has no signed head')
-  const checkpoints = readCheckpoints(loadCheckpoints(directory), key)
+  const { checkpoints } = readCheckpointFile(directory, key, null)
   expect(checkpoints.length, checkpointsFile).toBeGreaterThan(5)
   return [{ ...head, source: 'the signed head' }, ...peakAnchors(head), ...anchorsOf(checkpoints)]
 }

@@ -5,6 +5,7 @@ import { type Bench, openBench } from '../../test/kit/log-bench.ts'
 import type { Log } from '../ports/log.ts'
 import { openAuditLog } from './audit-log.ts'
 import { checkpointsFile } from './checkpoints.ts'
+import { publicKeyFile } from './keys.ts'
 import { lastClockOf } from './last-clock.ts'
 import { LogFiles, LogReader, segmentsFolder } from './log-files.ts'
 import { setAsideFile } from './set-aside.ts'
@@ -117,3 +118,36 @@ test('a last write that was not finished is kept elsewhere and reported, and is 
   expect(await bench.log.query(everything)).toMatchObject({ integrity: 'verified', total: 5 })
   expect(setAsideIn(bench.directory)).toContain('"seq":5')
 })
+
+const damages: Readonly<Record<string, (directory: string) => void>> = {
+  'the signed head is gone': (directory) => fs.rmSync(path.join(directory, headFile)),
+  'the public key is another': (directory) => {
+    const file = path.join(directory, publicKeyFile)
+    const pem = fs.readFileSync(file, 'utf8')
+    fs.writeFileSync(file, pem.replace(/A/g, 'B'))
+  },
+  'a checkpoint is changed': (directory) => {
+    const file = path.join(directory, checkpointsFile)
+    fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace('main\n5\n', 'main\n6\n'))
+  },
+}
+
+test.each(Object.keys(damages))(
+  '%s: found again by the start after one that ended while it told of it',
+  async (what) => {
+    const error = vi.fn<Log['error']>()
+    await using bench = await openBench({ log: { ...silent, error } })
+    await bench.fill(5)
+    await bench.close()
+    damages[what]?.(bench.directory)
+    error.mockImplementationOnce(() => {
+      throw new Error('killed')
+    })
+    await expect(bench.reopen()).rejects.toThrow('killed')
+    await bench.reopen()
+    expect(await bench.log.verify()).toMatchObject({ integrity: 'failed', kind: 'anchor_missing' })
+    await bench.log.acknowledge('a bad sector')
+    await bench.reopen()
+    expect(await bench.log.verify()).toMatchObject({ integrity: 'verified' })
+  },
+)

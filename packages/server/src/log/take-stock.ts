@@ -3,7 +3,7 @@ import { createLinker, emptyLog, type LogState, leafOf } from '../domain/audit/c
 import { createTree } from '../domain/audit/merkle.ts'
 import { goneText, idOf } from '../domain/audit/verify-range.ts'
 import type { Log } from '../ports/log.ts'
-import { type Checkpoints, originOf } from './checkpoints.ts'
+import { type Checkpoints, largestOf, originOf } from './checkpoints.ts'
 import type { Frame } from './frame.ts'
 import { hashing } from './hashing.ts'
 import type { Keys } from './keys.ts'
@@ -13,7 +13,7 @@ import type { Checkpoint } from './note.ts'
 import { follow } from './pending-group.ts'
 import { isGenuine } from './seal-group.ts'
 import { type SetAside, setAsideFile } from './set-aside.ts'
-import { type Alarm, readSignedHead, type SignedHead } from './signed-head.ts'
+import { type Alarm, type HeadFile, readSignedHead, type SignedHead } from './signed-head.ts'
 import { type Anchor, cutOff, verifyChain } from './verify-chain.ts'
 import type { Standing } from './writer.ts'
 
@@ -25,6 +25,7 @@ type Parts = {
   readonly chain: string
   readonly keys: Keys
   readonly checkpoints: Checkpoints
+  readonly head: Pick<HeadFile, 'writeSynced'>
   readonly setAside: SetAside
   readonly log: Pick<Log, 'warn'>
 }
@@ -41,9 +42,6 @@ const hex = /^[0-9a-f]{64}$/
 export const anchorsOf = (checkpoints: readonly Checkpoint[]): Anchor[] =>
   checkpoints.map(({ size, root }) => ({ size, root, source: `checkpoint ${size}` }))
 
-const largest = (checkpoints: readonly Checkpoint[]): number =>
-  Math.max(0, ...checkpoints.map((checkpoint) => checkpoint.size))
-
 const withoutHead: Alarm = {
   kind: 'anchor_missing',
   seq: 0,
@@ -57,7 +55,7 @@ const withoutHead: Alarm = {
  */
 export const takeStock = async (parts: Parts): Promise<Stock> => {
   const { files, directory, chain, keys } = parts
-  const known = readSignedHead(directory, keys, keys)
+  let known = readSignedHead(directory, keys, keys)
   if (known && known.chain !== chain) {
     throw new GatehouseError('InvalidConfiguration', {
       origin: directory,
@@ -65,9 +63,19 @@ export const takeStock = async (parts: Parts): Promise<Stock> => {
     })
   }
   if (!known) return unsealed(parts)
+  const { alarm } = known
+  /** Written at once, with the state that the head had. */
+  const keep = (found: Alarm): void => {
+    if (!known) return
+    known = { ...known, count: known.count + 1, alarm: alarm ?? found }
+    parts.head.writeSynced(known)
+  }
   const short = shorter(files, known)
-  const end = short ? { state: stateOf(known), vault: known.vault } : followOn(parts, known)
+  const end = short
+    ? { state: stateOf(known), vault: known.vault }
+    : followOn({ ...parts, keep }, known)
   const { state, vault } = end
+  known = { ...known, alarm }
   return (
     (await rolledBack(parts, known, state)) ?? {
       standing: { ...standingOf(known), state, vault },
@@ -99,16 +107,18 @@ const shorter = (files: LogFiles, { size, head }: SignedHead): Alarm | null => {
   }
 }
 
+type FollowParts = Pick<Parts, 'files' | 'start' | 'chain' | 'keys' | 'setAside' | 'log'> & {
+  /** Must have the finding on the disk when it returns. */
+  readonly keep: (found: Alarm) => void
+}
+
 type End = { readonly state: LogState; readonly vault: string | null; readonly alarm: Alarm | null }
 
 /**
  * Takes in the groups behind a state that this service sealed. What follows the last of them is moved out of the
  * log; damage before it stays where it is, under an alarm.
  */
-const followOn = (
-  parts: Pick<Parts, 'files' | 'start' | 'chain' | 'keys' | 'setAside' | 'log'>,
-  from: LogState & { readonly vault: string | null },
-): End => {
+const followOn = (parts: FollowParts, from: LogState & { readonly vault: string | null }): End => {
   const { files, chain, keys } = parts
   let state: LogState = { size: from.size, head: from.head, peaks: from.peaks }
   let { vault } = from
@@ -123,14 +133,7 @@ const followOn = (
 }
 
 const afterStop = (
-  {
-    files,
-    start,
-    chain,
-    keys,
-    setAside,
-    log,
-  }: Pick<Parts, 'files' | 'start' | 'chain' | 'keys' | 'setAside' | 'log'>,
+  { files, start, chain, keys, setAside, log, keep }: FollowParts,
   { state, vault }: Pick<End, 'state' | 'vault'>,
   stop: Frame,
 ): End => {
@@ -143,7 +146,9 @@ const afterStop = (
     const detail = 'what lies behind the signed head is damaged'
     return { state: takeIn(files, start), vault, alarm: { kind: 'modified', seq, id, detail } }
   }
-  const place = moveOut({ files, setAside }, state.size)
+  const place = moveOut({ files, setAside }, state.size, (found) => {
+    if (stop.intact) keep(inserted(found))
+  })
   if (stop.intact) return { state, vault, alarm: inserted(place) }
   // A loss of power leaves any part of a last write unwritten: nobody was answered for it.
   log.warn(
@@ -159,7 +164,7 @@ const rolledBack = async (
   known: SignedHead,
   state: LogState,
 ): Promise<Stock | null> => {
-  const size = largest(checkpoints.of(originOf(chain, known.epoch)))
+  const size = largestOf(checkpoints.of(originOf(chain, known.epoch)))
   if (size <= state.size) return null
   const last = files.entry(state.size - 1)
   return {
@@ -198,7 +203,7 @@ const unsealed = async (parts: Parts): Promise<Stock> => {
   const end = ours ? ours.first + ours.entries.length : files.end
   if (files.end > end) moveOut({ files, setAside: parts.setAside }, end)
   const anchors = anchorsOf(signed)
-  const through = Math.max(files.end, largest(signed))
+  const through = Math.max(files.end, largestOf(signed))
   const entries = (_: string, from: number) => files.entries(from)
   const question = { chain, from: start, through, tree: true, anchors }
   // Where no checkpoint is of this key, seals may be of another one.

@@ -158,7 +158,17 @@ export class Writer implements Omit<AuditLog, 'onCommit'> {
     if (files.end <= size) return
     const isOurs = [...files.frames(size)].every((frame) => isGenuine(keys, chain, frame))
     if (isOurs) files.cut(size)
-    else this.raise(inserted(moveOut({ files, setAside }, size)))
+    else moveOut({ files, setAside }, size, (place) => this.raise(inserted(place)))
+  }
+
+  /**
+   * Writes the head that this start goes on from, and with it what the start found. @SECURITY Both at once: a head
+   * without the finding would say that all is well; start.test.ts.
+   */
+  begin(found: Alarm | null): void {
+    const { alarm } = this.#standing
+    if (!alarm && found) this.#tell(found)
+    this.change({ alarm: alarm ?? found })
   }
 
   /** Looks at files and store before the first entry; the signed head is on the disk already. */
@@ -181,13 +191,17 @@ export class Writer implements Omit<AuditLog, 'onCommit'> {
   /** Keeps something that was found until it is acknowledged, also across a restart; the first stays. */
   raise(alarm: Alarm): void {
     if (this.#standing.alarm) return
-    this.#parts.log.error({ alarm, chain: this.#parts.chain }, 'the audit log failed verification')
+    this.#tell(alarm)
     try {
       this.change({ alarm })
     } catch (error) {
       this.#standing = { ...this.#standing, alarm }
       this.#doubts(error)
     }
+  }
+
+  #tell(alarm: Alarm): void {
+    this.#parts.log.error({ alarm, chain: this.#parts.chain }, 'the audit log failed verification')
   }
 
   /** Changes what the signed head says beside the state. On the disk first, then in memory. */

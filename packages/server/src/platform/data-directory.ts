@@ -82,16 +82,23 @@ export const holderPid = (dataDir: string): number | null => {
   return Number.isSafeInteger(pid) && pid > 0 && isAlive(pid) ? pid : null
 }
 
+export const damagedFile = (origin: string): GatehouseError =>
+  new GatehouseError(
+    'InvalidConfiguration',
+    { origin, detail: 'is damaged; restore it from a backup' },
+    {
+      recovery: [
+        { action: `restore ${origin}`, description: 'Take it from a backup of this installation.' },
+      ],
+    },
+  )
+
 /** The name of this node: made once, it names the node's audit chain. */
 export const nodeName = (dataDir: string): string => {
   const file = join(dataDir, 'node-id')
   const known = readText(file)
   if (known !== null) {
-    if (!/^node-[0-9a-f]{12}$/.test(known))
-      throw new GatehouseError('InvalidConfiguration', {
-        origin: file,
-        detail: 'is damaged; restore it from a backup',
-      })
+    if (!/^node-[0-9a-f]{12}$/.test(known)) throw damagedFile(file)
     return known
   }
   const name = `node-${randomBytes(6).toString('hex')}`

@@ -20,11 +20,20 @@ const parseBase = (file: string, text: string): PolicyBase => {
   } catch {
     // Said below, together with every other damage.
   }
-  throw new GatehouseError('InvalidConfiguration', {
-    origin: file,
-    detail:
-      'is damaged; restore it from a backup, or remove it to take the policy that the database has',
-  })
+  throw new GatehouseError(
+    'InvalidConfiguration',
+    {
+      origin: file,
+      detail:
+        'is damaged; restore it from a backup, or remove it to take the policy that the database has',
+    },
+    {
+      recovery: [
+        { action: `restore ${file}`, description: 'Take it from a backup of this installation.' },
+        { action: `rm ${file}`, description: 'Take the policy that the database has.' },
+      ],
+    },
+  )
 }
 
 export const createPolicyShare = (dataDir: string): PolicyShare => {

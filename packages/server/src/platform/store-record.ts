@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import { dataFormat } from '../domain/data-format.ts'
-import { writePrivateFile } from './data-directory.ts'
+import { damagedFile, writePrivateFile } from './data-directory.ts'
 import { hasDatabase, hasLog, recordFile } from './is-installed.ts'
 
 type Engine = 'sqlite' | 'postgres'
@@ -38,11 +38,7 @@ const readRecord = (dataDir: string): StoreRecord | null => {
       data_dir: dataDir,
       written_by: String(writer ?? 'unknown'),
     })
-  if (!isRecord(value))
-    throw new GatehouseError('InvalidConfiguration', {
-      origin: file,
-      detail: 'is damaged; restore it from a backup',
-    })
+  if (!isRecord(value)) throw damagedFile(file)
   return value
 }
 

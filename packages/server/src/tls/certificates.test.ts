@@ -188,21 +188,81 @@ describe('repairs', () => {
     expect(fine).toEqual(soon)
   })
 
-  test.each(['ca.pem', 'ca-key.pem'])('a damaged %s', async (name) => {
-    using _ = await open()
-    writeFileSync(file(name), 'nothing')
-    // The key of the authority is missed only when something is to be signed.
-    rmSync(file('cert.pem'))
-    using certificates = await open()
-    expect(await shake(served(certificates.current()), read('ca.pem'), 'localhost')).toBe('trusted')
-    expect(logged.join('\n')).toContain('trust it anew')
-  })
-
   test('a name that was configured later', async () => {
     using _ = await open()
     using certificates = await open({ hosts: ['gate.example'] })
     const pair = served(certificates.current())
     expect(await shake(pair, read('ca.pem'), 'gate.example')).toBe('trusted')
+  })
+})
+
+describe('an authority that clients trust', () => {
+  const lose = (name: string) => rmSync(file(name))
+  const spoil = (name: string) => writeFileSync(file(name), 'nothing')
+
+  test.each<[string, string, () => void]>([
+    ['ca.pem is damaged', 'ca.pem', () => spoil('ca.pem')],
+    ['ca.pem is gone', 'ca.pem', () => lose('ca.pem')],
+    [
+      'ca.pem is a certificate that signs nothing',
+      'ca.pem',
+      () => writeFileSync(file('ca.pem'), read('cert.pem')),
+    ],
+    // The key of the authority is missed only when something is to be signed.
+    [
+      'ca-key.pem is damaged and there is no certificate',
+      'ca-key.pem',
+      () => {
+        spoil('ca-key.pem')
+        lose('cert.pem')
+      },
+    ],
+    [
+      'ca-key.pem is gone and there is no certificate',
+      'ca-key.pem',
+      () => {
+        lose('ca-key.pem')
+        lose('cert.pem')
+      },
+    ],
+  ])('is not replaced by itself: %s', async (_name, damaged, damage) => {
+    using _ = await open()
+    const good = read(damaged)
+    const ca = read('ca.pem')
+    damage()
+    await expect(open()).rejects.toMatchObject({
+      type: 'InvalidConfiguration',
+      facts: { origin: file(damaged) },
+      recovery: [
+        { action: `restore ${file(damaged)}` },
+        { action: `rm ${file('ca.pem')} ${file('ca-key.pem')}` },
+      ],
+    })
+    writeFileSync(file(damaged), good)
+    using restored = await open()
+    expect(await shake(served(restored.current()), ca, 'localhost')).toBe('trusted')
+  })
+
+  test('is made anew where both of its files were removed on purpose', async () => {
+    using _ = await open()
+    const ca = read('ca.pem')
+    for (const name of ['ca.pem', 'ca-key.pem']) lose(name)
+    using certificates = await open()
+    expect(read('ca.pem')).not.toBe(ca)
+    expect(await shake(served(certificates.current()), read('ca.pem'), 'localhost')).toBe('trusted')
+  })
+
+  test('may lose its key while its certificate serves, also one that is due, and says so', async () => {
+    let nowMs = Date.now()
+    using certificates = await open({ nowMs: () => nowMs })
+    spoil('ca-key.pem')
+    nowMs += (397 - 29) * dayMs
+    expect(await certificates.refresh()).toBe(false)
+    expect(certificates.warning()).toContain(`${file('ca-key.pem')} has a damaged key`)
+    using again = await open({ nowMs: () => nowMs })
+    expect(again.current().cert).toBe(certificates.current().cert)
+    expect(again.warning()).toContain('restore it from a backup')
+    expect(warned.join()).toContain(file('ca-key.pem'))
   })
 })
 
@@ -234,7 +294,7 @@ describe('one bit that changes', () => {
     const [cert, key, ca] = [files['cert.pem'], files['key.pem'], files['ca.pem']]
     const [needed, now] = [namesOf([]), Date.now()]
     return (
-      authorityFault(ca, needed, now) ??
+      authorityFault({ cert: ca, key: files['ca-key.pem'] }, needed, now) ??
       leafFault({ cert, key }, ca, needed, now) ??
       signingFault({ cert: ca, key: files['ca-key.pem'] })
     )
@@ -271,8 +331,10 @@ describe('one bit that changes', () => {
       ['cert.pem', 'made anew'],
     ] as const) {
       warned = []
+      const good = read(name)
       damage(name)
       using __ = await open()
+      if (name === 'ca-key.pem') writeFileSync(file(name), good)
       expect(warned.join('\n')).toContain(words)
       expect(warned.join('\n')).toContain(file(name))
     }

@@ -59,13 +59,25 @@ export const isOld = (fault: string): boolean => fault.includes('expire')
 export const isUsual = (fault: string): boolean =>
   isOld(fault) || ['is missing', 'has lost its key', 'lacks a name'].includes(fault)
 
+/** Whether an authority is not as it was left: what time and configuration ask for is no damage. */
+export const isDamage = (fault: string): boolean =>
+  ['is damaged', 'is no authority', 'is missing beside its key'].includes(fault)
+
+/** Whether a certificate with this fault can be served until another one can be signed. */
+export const isServable = (fault: string): boolean =>
+  ['expires within 30 days', 'lacks a name'].includes(fault)
+
 const covers = (cert: X509Certificate, { dns, ip }: Names): boolean =>
   dns.every((name) => cert.checkHost(name, { subject: 'never' }) !== undefined) &&
   ip.every((address) => isIP(address) !== 0 && cert.checkIP(address) !== undefined)
 
 /** Why an authority can no longer be the one of this installation; null if it can. */
-export function authorityFault(pem: string | null, needed: Names, nowMs: number): string | null {
-  if (pem === null) return 'is missing'
+export function authorityFault(
+  { cert: pem, key }: Found,
+  needed: Names,
+  nowMs: number,
+): string | null {
+  if (pem === null) return key === null ? 'is missing' : 'is missing beside its key'
   const cert = parse(pem)
   if (!cert) return 'is damaged'
   if (!cert.ca || !cert.verify(cert.publicKey)) return 'is no authority'

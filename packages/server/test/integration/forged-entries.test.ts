@@ -25,6 +25,7 @@ import { draft, entriesIn, frameAt, silent, textOf, writeEntries } from '../../s
 import { createClock } from '../../src/platform/clock.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import type { StoredAgent } from '../../src/ports/agents.ts'
+import type { Log } from '../../src/ports/log.ts'
 import { openSqlite } from '../../src/storage/sqlite/open.ts'
 
 const chain = 'node-1'
@@ -57,7 +58,7 @@ const newFolder = (): string => {
 }
 
 /** The log as the service opens it. */
-const openLog = async (folder: string) => {
+const openLog = async (folder: string, log: Log = silent) => {
   const directory = join(folder, 'audit')
   const clock = createClock(0)
   const storage = await openSqlite({ file: join(folder, 'gatehouse.db') })
@@ -67,7 +68,7 @@ const openLog = async (folder: string) => {
     chain,
     ids: createIds(),
     clock,
-    log: silent,
+    log,
     verifyEveryMs: 0,
   })
   return {
@@ -118,10 +119,10 @@ const forge = (folder: string): void => {
 const setAside = (folder: string): string =>
   readFileSync(join(folder, 'audit', setAsideFile), 'utf8')
 
-type Log = Awaited<ReturnType<typeof openLog>>
+type OpenedLog = Awaited<ReturnType<typeof openLog>>
 
 /** Forged entries are not shown, exported or vouched for; they are named until somebody acknowledges them. */
-const expectNamed = async (log: Log, folder: string, seq: number): Promise<void> => {
+const expectNamed = async (log: OpenedLog, folder: string, seq: number): Promise<void> => {
   const page = await log.auditLog.query(filter)
   expect(page).toMatchObject({
     integrity: 'failed',
@@ -140,6 +141,21 @@ const expectNamed = async (log: Log, folder: string, seq: number): Promise<void>
 }
 
 describe('an entry that somebody without a key put behind the last one', () => {
+  test('is named by the start after one that ended while it told of it', async () => {
+    const folder = newFolder()
+    {
+      await using log = await openLog(folder)
+      await log.fill(5)
+    }
+    forge(folder)
+    const error = () => {
+      throw new Error('killed')
+    }
+    await expect(openLog(folder, { ...silent, error })).rejects.toThrow('killed')
+    await using log = await openLog(folder)
+    await expectNamed(log, folder, 5)
+  })
+
   test('of a stopped service is named at the next start, and never taken in', async () => {
     const folder = newFolder()
     {
@@ -211,7 +227,7 @@ describe('an entry that somebody without a key put behind the last one', () => {
 })
 
 describe('the index', () => {
-  const expectSound = async (log: Log): Promise<void> => {
+  const expectSound = async (log: OpenedLog): Promise<void> => {
     const { entries, total, integrity } = await log.auditLog.query({ ...filter, agent: 'mailbot' })
     expect({ total, integrity }).toEqual({ total: 5, integrity: 'verified' })
     expect(entries.map(({ seq }) => seq)).toEqual([4, 3, 2, 1, 0])

@@ -137,7 +137,10 @@ export const newestIn = async (
 ): Promise<readonly Place[]> => {
   const [only, ...more] = chains
   if (only && more.length === 0) return only.newest(on, limit, offset)
-  const found: Place[] = []
-  for (const index of chains) found.push(...(await index.newest(on, limit + offset, 0)))
-  return found.toSorted((a, b) => b.time - a.time).slice(offset, offset + limit)
+  const found: (readonly Place[])[] = []
+  for (const index of chains) found.push(await index.newest(on, limit + offset, 0))
+  return found
+    .flat()
+    .toSorted((a, b) => b.time - a.time)
+    .slice(offset, offset + limit)
 }
