@@ -1,5 +1,13 @@
-import { spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import {
   createServer as createPlain,
   type IncomingMessage,
@@ -29,6 +37,20 @@ const head = (bytes: Buffer): { status: number; headers: Record<string, string>;
     body: bytes.subarray(end + 4),
   }
 }
+
+/** A commit for `git fast-import`; where it goes on from something else than the one before it, it is told so. */
+type Commit = (from: string) => string
+
+const commitOf =
+  (file: string, content: string, message: string): Commit =>
+  (from) =>
+    [
+      'commit refs/heads/main\n',
+      `committer Ana <ana@example.org> ${Math.floor(Date.now() / 1000)} +0000\n`,
+      `data ${Buffer.byteLength(message)}\n${message}\n`,
+      from,
+      `M 100644 inline ${file}\ndata ${Buffer.byteLength(content)}\n${content}\n`,
+    ].join('')
 
 /** Real remotes: `git http-backend` behind HTTPS with a login, by an authority of the test's own. */
 export class GitServer implements AsyncDisposable {
@@ -70,26 +92,33 @@ export class GitServer implements AsyncDisposable {
     return join(this.folder, 'repositories', name)
   }
 
-  /** A bare repository with the commits that `work` makes. */
+  /** A bare repository with so many commits, each of a file. */
   create(name: string, commits = 1): string {
     const bare = this.path(name)
     mkdirSync(bare, { recursive: true })
     plainGit(bare, 'init', '--quiet', '--bare', '--initial-branch=main', '.')
-    plainGit(bare, 'config', 'http.receivepack', 'true')
-    for (let i = 1; i <= commits; i++) this.add(name, `file-${i}.txt`, `${i}\n`, `Commit ${i}`)
+    appendFileSync(join(bare, 'config'), '[http]\n\treceivepack = true\n')
+    const files = Array.from({ length: commits }, (_, at) => at + 1)
+    this.#import(
+      name,
+      files.map((at) => commitOf(`file-${at}.txt`, `${at}\n`, `Commit ${at}`)),
+    )
     chmodSync(bare, 0o755)
     return this.url(name)
   }
 
   /** One more commit, as by somebody else. */
   add(name: string, file: string, content: string, message: string): string {
-    const work = mkdtempSync(join(this.folder, 'work-'))
-    plainGit(work, 'clone', '--quiet', this.path(name), '.')
-    writeFileSync(join(work, file), content)
-    plainGit(work, 'add', '-A')
-    plainGit(work, 'commit', '--quiet', '-m', message)
-    plainGit(work, 'push', '--quiet', 'origin', 'HEAD:main')
-    return plainGit(work, 'rev-parse', 'HEAD')
+    this.#import(name, [commitOf(file, content, message)])
+    return this.head(name)
+  }
+
+  /** Commits on `main`, by one process for all of them. */
+  #import(name: string, commits: readonly Commit[]): void {
+    const bare = this.path(name)
+    const from = existsSync(join(bare, 'refs/heads/main')) ? 'from refs/heads/main^0\n' : ''
+    const input = commits.map((commit, at) => commit(at === 0 ? from : '')).join('')
+    execFileSync('git', ['fast-import', '--quiet'], { cwd: bare, input })
   }
 
   head(name: string, branch = 'main'): string {
