@@ -19,12 +19,12 @@ export const watchApp = <A extends App>(given: A): WatchedApp<A> => {
   const calls: string[] = []
   const open = new Set<object>()
   let underWay = 0
-  const watch = (answer: unknown): unknown => {
+  const watch = (name: string, answer: unknown): unknown => {
     if (answer instanceof Promise) {
       underWay += 1
       return answer.finally(() => (underWay -= 1))
     }
-    if (!isDisposable(answer)) return answer
+    if (!name.startsWith('subscribe') || !isDisposable(answer)) return answer
     open.add(answer)
     return {
       [Symbol.dispose]() {
@@ -39,7 +39,7 @@ export const watchApp = <A extends App>(given: A): WatchedApp<A> => {
       if (typeof part !== 'function') return part
       return (...args: unknown[]): unknown => {
         calls.push(String(name))
-        return watch(Reflect.apply(part, target, args))
+        return watch(String(name), Reflect.apply(part, target, args))
       }
     },
   })

@@ -201,8 +201,7 @@ export class Bridge {
       return deliver(this.#deps.way, { method: 'POST', headers, body, signal }, repeats, hear)
     }
     if (method === 'initialize') return this.#legacy.open(request, signal)
-    if (method === 'logging/setLevel') this.#legacy.keepLogLevel(request)
-    return this.#legacy.send({ body, signal }, repeats, hear)
+    return this.#legacy.ask(request, signal, repeats, hear)
   }
 
   /** Nobody waits for what became of it: what cannot be delivered is dropped. */

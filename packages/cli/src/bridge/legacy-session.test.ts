@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Exchange, Gateway } from './gateway.ts'
 import { LegacySession } from './legacy-session.ts'
 import { readMessage } from './message.ts'
@@ -23,11 +23,17 @@ const openService = () => {
       const session = headers['mcp-session-id']
       if (asked === 'initialize') {
         sessions += 1
-        const text = JSON.stringify({ result: { protocolVersion: '2025-11-25' } })
+        const capabilities = {
+          tools: { listChanged: true },
+          prompts: {},
+          resources: { listChanged: true },
+        }
+        const text = JSON.stringify({ result: { protocolVersion: '2025-11-25', capabilities } })
         return { status: 200, session: `s${sessions}`, text }
       }
       if (isForgotten && session === 's1') return { status: 404, session: null, text: '' }
       told.push([session, asked, params])
+      if (params?.uri === 'refused:') return { status: 200, session: null, text: '{"error":{}}' }
       return { status: 200, session: null, text: '{"result":{}}' }
     },
   }
@@ -38,26 +44,53 @@ const openService = () => {
   }
 }
 
-test('says in a session that is opened anew what the client wants to read of logs', async () => {
-  const { told, way, forget } = openService()
+const openSession = async () => {
+  const service = openService()
   const ended = new AbortController()
   const { signal } = ended
-  const session = new LegacySession(way, async () => {}, signal)
-  const send = (method: string, params: object) => {
-    const { line: body } = requestOf(method, params)
-    return session.send({ body, signal }, true, async () => {})
-  }
+  const heard: unknown[] = []
+  const session = new LegacySession(
+    service.way,
+    async (text) => void heard.push(JSON.parse(text)),
+    signal,
+  )
   await session.open(requestOf('initialize', {}), signal)
+  const ask = (method: string, params: object) =>
+    session.ask(requestOf(method, params), signal, true, async () => {})
+  return { ...service, ask, heard, end: () => ended.abort() }
+}
+
+test('says in a session that is opened anew what the client wants to read of logs', async () => {
+  const { told, ask, forget, end } = await openSession()
   const level = { level: 'warning' }
-  session.keepLogLevel(requestOf('logging/setLevel', level))
-  await send('logging/setLevel', level)
+  await ask('logging/setLevel', level)
   forget()
-  await send('tools/call', { name: 'a' })
-  ended.abort()
+  await ask('tools/call', { name: 'a' })
+  end()
   expect(told).toEqual([
     ['s1', 'logging/setLevel', level],
     ['s2', 'notifications/initialized', undefined],
     ['s2', 'logging/setLevel', level],
     ['s2', 'tools/call', { name: 'a' }],
   ])
+})
+
+test('subscribes anew to the resources that its client hears of, and says that all may have changed', async () => {
+  const { told, ask, heard, forget, end } = await openSession()
+  for (const uri of ['a:', 'b:', 'refused:']) await ask('resources/subscribe', { uri })
+  await ask('resources/unsubscribe', { uri: 'a:' })
+  forget()
+  told.length = 0
+  await ask('tools/call', { name: 'a' })
+  await vi.waitFor(() => expect(heard).toHaveLength(3))
+  end()
+  expect(told).toContainEqual(['s2', 'resources/subscribe', { uri: 'b:' }])
+  expect(told).toHaveLength(3)
+  expect(heard).toEqual(
+    expect.arrayContaining([
+      { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'b:' } },
+      { jsonrpc: '2.0', method: 'notifications/tools/list_changed' },
+      { jsonrpc: '2.0', method: 'notifications/resources/list_changed' },
+    ]),
+  )
 })

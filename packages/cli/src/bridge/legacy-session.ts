@@ -1,6 +1,6 @@
 import { deliver, pauseAfter, steadyMs, type Way } from './deliver.ts'
 import { type Answer, AnswerLost, type Exchange, NotSent } from './gateway.ts'
-import { isMembers, type Request } from './message.ts'
+import { isMembers, notificationText, type Request } from './message.ts'
 
 type Session = { readonly id: string | null; readonly version: string | null }
 type Hear = (text: string) => Promise<void>
@@ -8,40 +8,54 @@ type Hear = (text: string) => Promise<void>
 const sessionUnknown = 404
 const noStream = 405
 const unauthorized = 401
-/** Well within the half hour after which the service ends a session that nobody uses. */
-const touchMs = 10 * 60_000
-
 const ownId = 'gatehouse-bridge'
 const none: Session = { id: null, version: null }
 const deaf: Hear = () => Promise.resolve()
-
-const notice = (method: string): string => JSON.stringify({ jsonrpc: '2.0', method })
 
 const headersOf = ({ id, version }: Session): Readonly<Record<string, string>> => ({
   ...(id === null ? {} : { 'mcp-session-id': id }),
   ...(version === null ? {} : { 'mcp-protocol-version': version }),
 })
 
-const versionIn = (text: string): string | null => {
+const resultIn = ({ status, text }: Pick<Answer, 'status' | 'text'>) => {
+  if (status !== 200 || text === '') return null
   const { result } = JSON.parse(text) as { result?: unknown }
-  const version = isMembers(result) ? result['protocolVersion'] : null
+  return isMembers(result) ? result : null
+}
+
+const versionIn = (answer: Answer): string | null => {
+  const version = resultIn(answer)?.['protocolVersion']
   return typeof version === 'string' ? version : null
 }
 
+/** Lists of which the client was promised that it is told. */
+const listsIn = (answer: Answer): readonly string[] => {
+  const capabilities = resultIn(answer)?.['capabilities']
+  return Object.entries(isMembers(capabilities) ? capabilities : {})
+    .filter(([, offered]) => isMembers(offered) && offered['listChanged'] === true)
+    .map(([list]) => list)
+}
+
+/** The client's own words in a request of the bridge. */
+const again = ({ line }: Request): string =>
+  JSON.stringify({ ...(JSON.parse(line.toString('utf8')) as object), id: ownId })
+
 /**
  * The session of a client that opened with `initialize`. The service forgets it when it restarts: it is
- * opened anew with the client's own words, and the client learns only that its tools may have changed.
+ * opened anew with the client's own words, and the client learns only that what it hears of may have changed.
  */
 export class LegacySession {
   readonly #way: Way
   readonly #write: Hear
   readonly #ended: AbortSignal
   #handshake: Request | null = null
+  #lists: readonly string[] = []
   /** The client's wish for logs, which is one of the session. */
   #logLevel: Request | null = null
+  /** The same for resources that it hears of, by their addresses. */
+  readonly #subscribed = new Map<unknown, Request>()
   #session: Promise<Session> = Promise.resolve(none)
   #listening = false
-  #touched: NodeJS.Timeout | null = null
 
   constructor(way: Way, write: Hear, ended: AbortSignal) {
     this.#way = way
@@ -58,12 +72,22 @@ export class LegacySession {
     )
     const { answer, session } = await opening
     if (session !== none) this.#handshake = request
+    this.#lists = listsIn(answer)
     return answer
   }
 
-  /** Said again where the session is opened anew. */
-  keepLogLevel(request: Request): void {
-    this.#logLevel = request
+  /** A request, whose wishes are said again where the session is opened anew. */
+  async ask(request: Request, signal: AbortSignal, repeats: boolean, hear: Hear): Promise<Answer> {
+    const answer = await this.send({ body: request.line, signal }, repeats, hear)
+    if (resultIn(answer)) this.#keep(request)
+    return answer
+  }
+
+  #keep(request: Request): void {
+    const { method, params } = request
+    if (method === 'logging/setLevel') this.#logLevel = request
+    if (method === 'resources/subscribe') this.#subscribed.set(params['uri'], request)
+    if (method === 'resources/unsubscribe') this.#subscribed.delete(params['uri'])
   }
 
   async send(what: Pick<Exchange, 'body' | 'signal'>, repeats: boolean, hear: Hear) {
@@ -77,7 +101,6 @@ export class LegacySession {
 
   /** Ends the session with the client. */
   async close(signal: AbortSignal): Promise<void> {
-    if (this.#touched) clearInterval(this.#touched)
     const session = await this.#session
     if (session.id === null) return
     const headers = headersOf(session)
@@ -123,31 +146,41 @@ export class LegacySession {
   async #initialize(line: Buffer | string, signal: AbortSignal) {
     const exchange = { method: 'POST', headers: {}, body: line, signal } as const
     const answer = await deliver(this.#way, exchange, true, deaf)
-    const opened = answer.status === 200 && answer.text !== ''
-    const version = opened ? versionIn(answer.text) : null
+    const version = versionIn(answer)
     return { answer, session: version === null ? none : { id: answer.session, version } }
   }
 
-  async #reopen({ line }: Request): Promise<Session> {
+  async #reopen(handshake: Request): Promise<Session> {
     const signal = this.#ended
-    const own = { ...(JSON.parse(line.toString('utf8')) as object), id: ownId }
-    const { session } = await this.#initialize(JSON.stringify(own), signal)
+    const { session } = await this.#initialize(again(handshake), signal)
     if (session.id === null) return none
-    await this.#post(session, { body: notice('notifications/initialized'), signal }, true, deaf)
-    if (this.#logLevel) {
-      const level = JSON.parse(this.#logLevel.line.toString('utf8')) as object
-      const body = JSON.stringify({ ...level, id: ownId })
-      await this.#post(session, { body, signal }, true, deaf)
-    }
+    const body = notificationText('notifications/initialized')
+    await this.#post(session, { body, signal }, true, deaf)
+    if (this.#logLevel)
+      await this.#post(session, { body: again(this.#logLevel), signal }, true, deaf)
     if (!this.#listening) void this.#listen(session)
-    await this.#write(notice('notifications/tools/list_changed'))
+    // A person may be asked first: the other messages of the client do not wait for that.
+    void this.#subscribeAnew(session).catch(() => undefined)
+    for (const list of this.#lists)
+      await this.#write(notificationText(`notifications/${list}/list_changed`))
     return session
+  }
+
+  /** Each resource may have changed meanwhile; one that the client may not hear of any more it cannot read either. */
+  async #subscribeAnew(session: Session): Promise<void> {
+    for (const [uri, request] of this.#subscribed) {
+      const what = { body: again(request), signal: this.#ended }
+      const answer = await this.#post(session, what, true, deaf)
+      // Ended meanwhile: it is made anew in the one that follows.
+      if (answer.status === sessionUnknown) return
+      if (!resultIn(answer)) this.#subscribed.delete(uri)
+      await this.#write(notificationText('notifications/resources/updated', { uri }))
+    }
   }
 
   /** Messages that the service sends unasked, until the client ends; also when the service went and came back. */
   async #listen(first: Session): Promise<void> {
     this.#listening = true
-    this.#touched ??= setInterval(() => void this.#touch(), touchMs).unref()
     let session = first
     for (let attempt = 0; !this.#ended.aborted; attempt += 1) {
       const headers = headersOf(session)
@@ -169,10 +202,5 @@ export class LegacySession {
       await pauseAfter(attempt, this.#ended)
     }
     this.#listening = false
-  }
-
-  async #touch(): Promise<void> {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: ownId, method: 'ping' })
-    await this.send({ body, signal: this.#ended }, true, deaf).catch(() => undefined)
   }
 }

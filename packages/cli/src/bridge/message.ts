@@ -85,6 +85,10 @@ export function readMessage(line: Buffer): Message {
   return refused(codes.invalidRequest, 'Invalid request: id must be a string or an integer')
 }
 
+/** Tells the client something by itself. */
+export const notificationText = (method: string, params?: Members): string =>
+  JSON.stringify({ jsonrpc: '2.0', method, ...(params ? { params } : {}) })
+
 const nameSources: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],

@@ -62,6 +62,22 @@ test('makes a subscription anew from the last event on, and acknowledges it once
   ])
 })
 
+test('says of all that the client hears of that it may have changed, once the service is back', async () => {
+  const asked = {
+    promptsListChanged: true,
+    resourcesListChanged: true,
+    resourceSubscriptions: ['a:', 'b:'],
+  }
+  const { heard } = await listen(asked, [acknowledged(asked)], [acknowledged(asked)], [])
+  const _meta = { [key]: 's' }
+  expect(heard.slice(1).map((text) => JSON.parse(text))).toMatchObject([
+    { method: 'notifications/prompts/list_changed', params: { _meta } },
+    { method: 'notifications/resources/list_changed', params: { _meta } },
+    { method: 'notifications/resources/updated', params: { uri: 'a:', _meta } },
+    { method: 'notifications/resources/updated', params: { uri: 'b:', _meta } },
+  ])
+})
+
 test('goes on from the first acknowledgement where nothing was told after it', async () => {
   const asked = { 'gatehouse/events': true }
   const { sent } = await listen(

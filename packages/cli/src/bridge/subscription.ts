@@ -1,6 +1,6 @@
 import { pauseAfter, steadyMs, type Way } from './deliver.ts'
 import { AnswerLost, NotSent } from './gateway.ts'
-import { isMembers, modernHeaders, type Request } from './message.ts'
+import { isMembers, modernHeaders, notificationText, type Request } from './message.ts'
 
 const subscriptionKey = 'io.modelcontextprotocol/subscriptionId'
 const eventsKey = 'gatehouse/events'
@@ -9,9 +9,24 @@ const acknowledged = 'notifications/subscriptions/acknowledged'
 
 type Told = { readonly [key: string]: unknown }
 
-const toolsChanged = ({ id }: Request): string => {
-  const params = { _meta: { [subscriptionKey]: id } }
-  return JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed', params })
+const changed: Readonly<Record<string, string>> = {
+  toolsListChanged: 'notifications/tools/list_changed',
+  promptsListChanged: 'notifications/prompts/list_changed',
+  resourcesListChanged: 'notifications/resources/list_changed',
+}
+
+/** Everything that the client hears of has perhaps changed while nobody listened. */
+const missed = ({ id }: Request, honoured: Told): readonly string[] => {
+  const _meta = { [subscriptionKey]: id }
+  const { resourceSubscriptions: uris } = honoured
+  return [
+    ...Object.entries(changed)
+      .filter(([kind]) => honoured[kind] === true)
+      .map(([, method]) => notificationText(method, { _meta })),
+    ...(Array.isArray(uris) ? uris : []).map((uri: unknown) =>
+      notificationText('notifications/resources/updated', { uri, _meta }),
+    ),
+  ]
 }
 
 const membersIn = (value: unknown, name: string): Told => {
@@ -58,7 +73,7 @@ function createSubscribed(request: Request, write: (text: string) => Promise<voi
         // Events behind an acknowledgement of a later attempt may be older than it.
         lastEvent ??= eventIn(told)
         if (!again) return write(text)
-        if (honoured['toolsListChanged'] === true) await write(toolsChanged(request))
+        for (const text of missed(request, honoured)) await write(text)
       } else if ('error' in told) ended = text
       else if ('result' in told) {
         // Where something is told of, this is a service that stops, and the next one goes on.

@@ -76,6 +76,7 @@ export function createApp(given: AppDeps): BoundApp {
     ...given.upstreams,
     stops: AbortSignal.any([base.signal, listeners.stops]),
     notified: (question) => notifications.asked(question),
+    listChanged: (change) => events.listChanged(change),
   })
   const reach = bindReach({
     ...base,
@@ -118,7 +119,8 @@ export function createApp(given: AppDeps): BoundApp {
     bursts: proxy.bursts,
     notified: (facts) => notifications.called(facts),
   })
-  const reading = { ...base, ...gate.useCases, tellsChanges: upstreams.tellsChanges }
+  const { tellsChanges, changingLists } = upstreams
+  const reading = { ...base, ...gate.useCases, tellsChanges, changingLists }
   const features = bindFeatures(reading)
   const subscriptions = bindSubscriptions({
     ...reading,

@@ -48,3 +48,17 @@ test('large events of many agents are kept up to a bound in all, of the latest a
   expect(kept.length).toBeLessThan(20)
   expect(kept.at(-1)).toBe(39)
 })
+
+test('of events without facts the newest of each type is kept', () => {
+  const kept = new KeptEvents()
+  const add = (id: string, type: string, data = {}) =>
+    kept.add({ id, type, agent: 'alpha', timestamp: '2026-01-01T00:00:00.000Z', data })
+  const after = (id?: string) => kept.after('alpha', id).map((event) => event.id)
+  add('evt-1', 'tools.changed')
+  add('evt-2', 'wake', { reason: 'mail' })
+  add('evt-3', 'wake', { reason: 'mail' })
+  add('evt-4', 'prompts.changed')
+  for (let n = 5; n <= 9; n += 1) add(`evt-${n}`, 'tools.changed')
+  expect(after()).toEqual(['evt-2', 'evt-3', 'evt-4', 'evt-9'])
+  expect(after('evt-5')).toEqual(['evt-9'])
+})

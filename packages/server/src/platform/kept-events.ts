@@ -19,12 +19,13 @@ export class KeptEvents {
     // Re-inserting keeps the map ordered by last use, so the first key is the one to drop.
     this.#agents.delete(event.agent)
     this.#agents.set(event.agent, own)
+    this.#dropSame(own, event)
     const bytes = jsonBytesMax(event.data)
     own.events.push({ event, bytes })
     own.bytes += bytes
     this.#bytes += bytes
-    while (own.events.length > keptPerAgent) this.#dropOldest(own)
-    while (own.events.length > 1 && own.bytes > bytesKeptPerAgent) this.#dropOldest(own)
+    while (own.events.length > keptPerAgent) this.#drop(own, 0)
+    while (own.events.length > 1 && own.bytes > bytesKeptPerAgent) this.#drop(own, 0)
     while (this.#isFull()) {
       const [agent, { bytes: theirs }] = this.#agents.entries().next().value ?? ['', own]
       this.#agents.delete(agent)
@@ -40,13 +41,20 @@ export class KeptEvents {
     return at < 0 ? events.filter((event) => event.id > id) : events.slice(at + 1)
   }
 
+  /** Events without facts, such as that of a changed list: the newest says all. */
+  #dropSame(own: Kept, { type, data }: GatehouseEvent): void {
+    if (Object.keys(data).length > 0) return
+    const at = own.events.findIndex(({ event }) => event.type === type)
+    if (at >= 0) this.#drop(own, at)
+  }
+
   #isFull(): boolean {
     const { size } = this.#agents
     return size > agentsKept || (size > 1 && this.#bytes > bytesKept)
   }
 
-  #dropOldest(own: Kept): void {
-    const bytes = own.events.shift()?.bytes ?? 0
+  #drop(own: Kept, at: number): void {
+    const bytes = own.events.splice(at, 1)[0]?.bytes ?? 0
     own.bytes -= bytes
     this.#bytes -= bytes
   }

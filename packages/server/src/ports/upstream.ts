@@ -2,6 +2,7 @@ import type { Logs, UpstreamGrants, UpstreamServer } from '@gatehouse/contract'
 import type { Explained } from '@gatehouse/contract/explain-issue'
 import type { Access, CredentialNames } from '../domain/upstream/access.ts'
 import type { CertificateIdentity } from '../domain/upstream/certificate.ts'
+import type { FeatureList } from '../domain/upstream/features.ts'
 import type { JsonObject } from './json.ts'
 
 /** An MCP server behind the gate. Times are ms since 1970 of the wall clock. */
@@ -91,6 +92,15 @@ export type UpstreamCall = {
   ask(question: UpstreamQuestion, otherCalls: number, signal: AbortSignal): Promise<UpstreamReply>
 }
 
+export type ServerList = 'tools' | FeatureList
+
+/** A list of a server that has changed for an agent; null for all of them. */
+export type ChangedList = {
+  readonly upstream: string
+  readonly agent: string | null
+  readonly list: FeatureList
+}
+
 /** Hears of the changes of one resource until it is disposed. */
 export type ResourceWatch = AsyncDisposable & {
   /** Resolves when the server tells of no more changes, whichever side ended that. Never rejects. */
@@ -104,8 +114,12 @@ export interface UpstreamConnection {
   readonly certificate: CertificateIdentity | null
   /** Must return the whole list, page by page. Raises `UpstreamFailed` where it is too large or makes no sense. */
   listTools(signal: AbortSignal): Promise<readonly WireTool[]>
-  /** Raises `UpstreamFailed`, and what the signal aborts with. */
+  /** Raises `UpstreamFailed`, with the fact `not_taken` where the server has forgotten the connection, and what the signal aborts with. */
   call(call: UpstreamCall): Promise<UpstreamAnswer>
+  /** Whether the server knows nothing of it any more, such as after a restart: nothing that is asked over it is taken. */
+  readonly isForgotten: boolean
+  /** Must call the listener once when that has become so. */
+  onForgotten(listener: () => void): void
   /** Whether the server tells of changes of its resources. */
   readonly tellsChanges: boolean
   /**
@@ -113,8 +127,10 @@ export interface UpstreamConnection {
    * Raises `UpstreamFailed`, and what the signal aborts with.
    */
   watch(uri: string, changed: () => void, signal: AbortSignal): Promise<ResourceWatch>
-  /** Must call the listener whenever the server says that its tools have changed. */
-  onToolsChanged(listener: () => void): void
+  /** Lists of which the server tells that they have changed. */
+  readonly changingLists: readonly FeatureList[]
+  /** Must call the listener whenever the server says that a list has changed, or has not been heard for a while. */
+  onListChanged(listener: (list: ServerList) => void): void
   /** Resolves with the reason when it is closed, by whichever side. Never rejects. */
   readonly closed: Promise<string>
   /** Hosts that a stdio server was not let through to, as `host:port`. */

@@ -29,14 +29,23 @@ const refusedMethods: Readonly<Record<string, string>> = {
   'roots/list': 'it asks for folders, which are granted when it is added',
 }
 
+const refusalOf = (method: string): string =>
+  refusedMethods[method] ?? 'it asks for something that is not known here'
+
+/** Answer to requests of a server that the gate takes none of, in the versions in which it asks by itself. */
+export const refusedRequest = (method: string): ProtocolError =>
+  new ProtocolError(
+    ProtocolErrorCode.MethodNotFound,
+    `Gatehouse refuses ${method.slice(0, 64)}: ${refusalOf(method)}`,
+  )
+
 /** Raises what `failed` makes of the reason. */
 export const readQuestion = (
   method: string,
   params: unknown,
   failed: (why: string) => GatehouseError,
 ): UpstreamQuestion => {
-  if (method !== 'elicitation/create')
-    throw failed(refusedMethods[method] ?? 'it asks for something that is not known here')
+  if (method !== 'elicitation/create') throw failed(refusalOf(method))
   const read = Asked.safeParse(params)
   if (!read.success) throw failed('it asks a person in a form that the protocol does not have')
   return read.data

@@ -11,6 +11,7 @@ import type {
   UpstreamOrder,
   UpstreamSchemas,
 } from '../ports/upstream.ts'
+import { HttpSession } from './http-session.ts'
 import { createWay, type Way } from './oauth/authorized-fetch.ts'
 import { loadClient } from './oauth/load-client.ts'
 import type { Tokens } from './oauth/tokens.ts'
@@ -35,6 +36,16 @@ const MiB = 1024 * 1024
 
 /** A program may fetch what it needs before it answers for the first time. */
 const connectMsDefault = 60_000
+
+const lost = 'it does not know the session any more'
+
+/** The stream on which a server tells things by itself is asked for as long as there is the connection. */
+const reconnectionOptions = {
+  initialReconnectionDelay: 1_000,
+  maxReconnectionDelay: 60_000,
+  reconnectionDelayGrowFactor: 2,
+  maxRetries: Number.POSITIVE_INFINITY,
+}
 
 /** Folders that every program in the sandbox sees anyway. */
 const ofTheSystem = /^\/(?:usr|bin|sbin|lib|lib32|lib64)\//
@@ -243,26 +254,30 @@ class Host implements UpstreamHost {
     signal: AbortSignal,
   ) {
     const { version, connectMs = connectMsDefault } = this.#options
-    const { fetch } = way
     const { StreamableHTTPClientTransport, SSEClientTransport } = await loadClient()
     const { SdkConnection } = await import('./sdk-connection.ts')
-    const opening = {
-      ...{ name, version, connectMs, shared: agent === null },
-      reason: () => detailOf(pin.refusal ?? way.failure()),
+    const openingIn = (session: HttpSession) => ({
+      ...{ name, version, connectMs, shared: agent === null, session },
+      reason: () => detailOf(pin.refusal ?? way.failure()) ?? (session.isForgotten ? lost : null),
       heard: () => [],
       hostsRefused: () => [],
       certificate: () => pin.found,
       dispose: async () => {},
-    }
+    })
     try {
-      const transport = new StreamableHTTPClientTransport(url, { fetch })
+      const session = new HttpSession(way.fetch, 'streamable')
+      const { fetch } = session
+      const transport = new StreamableHTTPClientTransport(url, { fetch, reconnectionOptions })
       const leave = () => transport.terminateSession()
+      const opening = openingIn(session)
       return await SdkConnection.open({ ...opening, transport, leave, mode: 'auto' }, signal)
     } catch (cause) {
       const status = statusOf(cause)
       if (signal.aborted || (status !== 404 && status !== 405 && status !== 400)) throw cause
       // Servers of 2024 know another way.
-      const transport = new SSEClientTransport(url, { fetch })
+      const session = new HttpSession(way.fetch, 'sse')
+      const transport = new SSEClientTransport(url, { fetch: session.fetch })
+      const opening = openingIn(session)
       return await SdkConnection.open({ ...opening, transport, mode: 'legacy' }, signal).catch(
         () => {
           throw cause

@@ -2,23 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { GatehouseError, isAtLeast, isLogLevel, type LogLevel } from '@gatehouse/contract'
 import {
   Client,
-  InsufficientScopeError,
   isInputRequiredResult,
   type Progress,
-  ProtocolError,
-  SdkError,
-  SdkErrorCode,
-  SdkHttpError,
   type Tool,
   type Transport,
   type VersionNegotiationMode,
 } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import type { CertificateIdentity } from '../domain/upstream/certificate.ts'
+import type { FeatureList } from '../domain/upstream/features.ts'
 import { withoutReservedMeta } from '../domain/upstream/meta.ts'
 import { visibleText } from '../domain/upstream/visible-text.ts'
 import type {
   ResourceWatch,
+  ServerList,
   UpstreamAnswer,
   UpstreamCall,
   UpstreamConnection,
@@ -31,18 +28,27 @@ import {
   addressesIn,
   readQuestion,
   readWanted,
+  refusedRequest,
   replyToAll,
   wantedIn,
   wireReply,
 } from './asked-questions.ts'
+import { ChangedLists } from './changed-lists.ts'
 import { type FeatureTool, featureTools } from './feature-tools.ts'
 import { followTask, showTask, tasksExtension, wantsTask } from './followed-task.ts'
+import type { HttpSession } from './http-session.ts'
+import {
+  detailMax,
+  failureText,
+  isOfNetwork,
+  isUnknownSession,
+  protocolErrorIn,
+} from './sdk-failures.ts'
 import { type ResourceServer, WatchedResources } from './watched-resources.ts'
 
 const toolsMax = 1_000
 const pagesMax = 50
 const listBytesMax = 8 * 1024 * 1024
-const detailMax = 500
 /** How often a server may ask before it answers a call. */
 const roundsMax = 10
 /** For a server to hear that a task is cancelled. */
@@ -99,30 +105,11 @@ export type Opening = {
   readonly hostsRefused: () => readonly string[]
   /** Seen at the first connection; null before, and of a program. */
   readonly certificate: () => CertificateIdentity | null
+  /** Of a server over HTTP; absent of a program. */
+  readonly session?: HttpSession
   /** Tells the server that its session is over, while it can be told that; absent where it learns by itself. */
   readonly leave?: () => Promise<void>
   readonly dispose: () => Promise<void>
-}
-
-const said: Readonly<Partial<Record<SdkErrorCode, string>>> = {
-  [SdkErrorCode.RequestTimeout]: 'it did not answer in time',
-  [SdkErrorCode.ConnectionClosed]: 'it closed the connection',
-  [SdkErrorCode.InvalidResult]: 'its answer has not the form that the protocol asks for',
-  [SdkErrorCode.UnsupportedResultType]: 'it asks for something that only a person could answer',
-  [SdkErrorCode.EraNegotiationFailed]: 'it speaks no version of the protocol that is known here',
-  [SdkErrorCode.ClientHttpAuthentication]: 'it does not take the credentials',
-}
-
-/** The server's own error in its words; of everything else what kind of failure it is. */
-const textOf = (cause: unknown): string => {
-  if (cause instanceof ProtocolError) {
-    const { code, message } = cause
-    return `it answered with error ${code}: ${visibleText(message, detailMax)}`
-  }
-  if (cause instanceof SdkHttpError) return `it answered with status ${cause.status}`
-  if (cause instanceof InsufficientScopeError) return 'its login does not reach that far'
-  const code = cause instanceof SdkError ? said[cause.code] : undefined
-  return code ?? 'the connection failed'
 }
 
 /** A connection over the official client. */
@@ -130,7 +117,6 @@ export class SdkConnection implements UpstreamConnection {
   readonly closed: Promise<string>
   readonly #opening: Opening
   readonly #client: Client
-  readonly #listeners = new Set<() => void>()
   /** By their names, since the tools were last listed. */
   #features: ReadonlyMap<string, FeatureTool> = new Map()
   /** Definitions of tools that want an argument in a header, too. */
@@ -140,9 +126,11 @@ export class SdkConnection implements UpstreamConnection {
   /** In their order. */
   readonly #running = new Set<Running>()
   readonly #watched = new WatchedResources(() => this.#resourceServer())
+  readonly #lists: ChangedLists
   /** Of the log, as the server was told last, in the versions in which that is said once for all calls. */
   #logLevel: LogLevel | null = null
   #end: (reason: string) => void = () => {}
+  #forgotten: () => void = () => {}
   #hasLeft = false
 
   private constructor(opening: Opening) {
@@ -150,10 +138,7 @@ export class SdkConnection implements UpstreamConnection {
     this.closed = new Promise((resolve) => {
       this.#end = resolve
     })
-    const onChanged = () => {
-      for (const listener of this.#listeners) listener()
-    }
-    // Nothing that a server could ask of a model is declared: it is refused by the protocol itself.
+    // Nothing that a server could ask of a model is declared, and it is refused with the reason all the same.
     this.#client = new Client(
       { name: 'gatehouse', title: 'Gatehouse', version: opening.version },
       {
@@ -162,19 +147,33 @@ export class SdkConnection implements UpstreamConnection {
           extensions: { [tasksExtension]: {} },
         },
         versionNegotiation: { mode: opening.mode },
-        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
       },
     )
     this.#client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) =>
       wireReply(await this.#askedBetween(params, mcpReq.signal)),
     )
+    this.#client.fallbackRequestHandler = async ({ method }) => {
+      throw refusedRequest(method)
+    }
     this.#client.setNotificationHandler('notifications/message', ({ params }) =>
       this.#logged(params),
     )
     this.#client.setNotificationHandler('notifications/resources/updated', ({ params }) =>
       this.#watched.changed(params.uri),
     )
+    this.#lists = new ChangedLists(this.#client, opening.connectMs)
+    opening.session?.listen({
+      onForgotten: () => {
+        this.#watched.end()
+        this.#forgotten()
+      },
+      onGap: () => {
+        this.#watched.changedAll()
+        this.#lists.changedAll()
+      },
+    })
     this.#client.onclose = () => {
+      this.#lists.close()
       this.#watched.end()
       this.#end(this.#reason() ?? 'the server closed the connection')
     }
@@ -189,6 +188,7 @@ export class SdkConnection implements UpstreamConnection {
     opening.transport.onmessage = showTask
     try {
       await connection.#client.connect(opening.transport, { signal, timeout: opening.connectMs })
+      if (connection.#isModern) await connection.#lists.open()
       return connection
     } catch (cause) {
       const failure = connection.#failure(cause, signal)
@@ -275,18 +275,14 @@ export class SdkConnection implements UpstreamConnection {
         )
       return await this.#callOwnTool(call)
     } catch (failure) {
-      // The server did answer, and what it says of the call is for whoever made it.
-      const cause = failure instanceof GatehouseError ? failure.cause : null
-      if (!(cause instanceof ProtocolError)) throw failure
-      const { code } = cause
+      const said = protocolErrorIn(failure)
       // Codes that say of a prompt or a resource that there is none, or that it lacks an argument.
-      if (feature && (code === -32602 || code === -32002))
+      if (feature && (said?.code === -32602 || said?.code === -32002))
         throw new GatehouseError('InvalidArguments', {
           capability: `${this.#opening.name}.${tool}`,
-          detail: visibleText(cause.message, detailMax),
+          detail: visibleText(said.message, detailMax),
         })
-      const detail = `${tool} of ${this.#opening.name} failed with code ${code}: ${visibleText(cause.message, detailMax)}`
-      throw new GatehouseError('UpstreamToolFailed', { detail }, { cause })
+      throw this.#answered(tool, failure)
     } finally {
       this.#running.delete(running)
       running.ended?.abort()
@@ -400,9 +396,11 @@ export class SdkConnection implements UpstreamConnection {
       call.ask(question, 0, AbortSignal.any([signal, ended]))
     let more: More = {}
     for (let round = 0; round < roundsMax; round += 1) {
-      const answer = await send(more, options).catch((failure: unknown) =>
-        this.#openFirst(failure, ask),
-      )
+      const answer = await send(more, options).catch((failure: unknown) => {
+        if (round === 0 && this.isForgotten && isUnknownSession(failure))
+          throw this.#notTaken(failure)
+        return this.#openFirst(failure, ask)
+      })
       if (answer === null) continue
       const wanted = wantedIn(answer, failed)
       if (wanted === null) return answer
@@ -442,12 +440,31 @@ export class SdkConnection implements UpstreamConnection {
     return await call.ask(question, this.#running.size - 1, ends)
   }
 
+  get isForgotten(): boolean {
+    return this.#opening.session?.isForgotten === true
+  }
+
+  onForgotten(listener: () => void): void {
+    this.#forgotten = listener
+  }
+
+  /** Nothing was done: the same may be asked over another connection. */
+  #notTaken(cause: unknown): GatehouseError {
+    const { name } = this.#opening
+    const detail = this.#reason() ?? ''
+    return new GatehouseError(
+      'UpstreamFailed',
+      { upstream: name, detail, not_taken: true },
+      { cause },
+    )
+  }
+
   get tellsChanges(): boolean {
     return this.#client.getServerCapabilities()?.resources?.subscribe === true
   }
 
   async watch(uri: string, changed: () => void, signal: AbortSignal): Promise<ResourceWatch> {
-    if (!this.tellsChanges) throw this.#failed('it does not tell of changes of its resources')
+    if (!this.tellsChanges) throw this.#refused('does not tell of changes of its resources')
     return await this.#watched.watch(uri, changed, signal)
   }
 
@@ -457,19 +474,41 @@ export class SdkConnection implements UpstreamConnection {
     return {
       isModern: this.#isModern,
       failed: (why) => this.#failed(why),
+      refused: (why) => this.#refused(why),
       ask: async (method, uri) =>
-        void (await this.#request(method, { uri }, z.looseObject({}), options)),
+        void (await this.#request(method, { uri }, z.looseObject({}), options).catch(
+          (failure: unknown) => {
+            throw this.#answered(method, failure)
+          },
+        )),
       listen: (uris) =>
         this.#client
           .listen({ resourceSubscriptions: [...uris] }, options)
           .catch((cause: unknown) => {
-            throw this.#failure(cause, never)
+            throw this.#answered('subscriptions/listen', this.#failure(cause, never))
           }),
     }
   }
 
-  onToolsChanged(listener: () => void): void {
-    this.#listeners.add(listener)
+  #refused(why: string): GatehouseError {
+    return new GatehouseError('UpstreamToolFailed', { detail: `${this.#opening.name} ${why}` })
+  }
+
+  /** Failure of a request: what the server itself answered is told in its words. */
+  #answered(what: string, failure: unknown): unknown {
+    const cause = protocolErrorIn(failure)
+    if (cause === null) return failure
+    const said = visibleText(cause.message, detailMax)
+    const detail = `${what} of ${this.#opening.name} failed with code ${cause.code}: ${said}`
+    return new GatehouseError('UpstreamToolFailed', { detail }, { cause })
+  }
+
+  get changingLists(): readonly FeatureList[] {
+    return this.#lists.told.filter((list) => list !== 'tools')
+  }
+
+  onListChanged(listener: (list: ServerList) => void): void {
+    this.#lists.onChange(listener)
   }
 
   hostsRefused(): readonly string[] {
@@ -524,10 +563,11 @@ export class SdkConnection implements UpstreamConnection {
 
   #failure(cause: unknown, signal: AbortSignal): unknown {
     if (signal.aborted) return signal.reason
-    if (cause instanceof GatehouseError) return cause
-    const inner = (cause as { readonly cause?: unknown }).cause
+    if (cause instanceof GatehouseError && !isOfNetwork(cause)) return cause
+    const inner =
+      cause instanceof GatehouseError ? cause : (cause as { readonly cause?: unknown }).cause
     if (inner instanceof GatehouseError && inner.type === 'UpstreamCertificateChanged') return inner
     if (inner instanceof GatehouseError) return this.#failed(inner.message, cause)
-    return this.#failed(this.#reason() ?? textOf(cause), cause)
+    return this.#failed(this.#reason() ?? failureText(cause), cause)
   }
 }

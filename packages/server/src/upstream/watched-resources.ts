@@ -8,6 +8,8 @@ export type ResourceServer = {
   ask(method: 'resources/subscribe' | 'resources/unsubscribe', uri: string): Promise<void>
   listen(uris: readonly string[]): Promise<McpSubscription>
   failed(why: string): Error
+  /** Of what the server does not do, however often it is asked. */
+  refused(why: string): Error
 }
 
 type Watcher = { readonly changed: () => void; readonly end: () => void }
@@ -47,6 +49,12 @@ export class WatchedResources {
   changed(changed: string): void {
     for (const [uri, watchers] of this.#watchers)
       if (isOf(uri, changed)) for (const watcher of watchers) watcher.changed()
+  }
+
+  /** After a while in which the server may have said something: nobody knows of what. */
+  changedAll(): void {
+    for (const watchers of this.#watchers.values())
+      for (const watcher of watchers) watcher.changed()
   }
 
   /** Ends all of them with the connection. */
@@ -104,7 +112,7 @@ export class WatchedResources {
     const missing = uris.find((uri) => !told.includes(uri))
     if (next && missing !== undefined) {
       await next.close()
-      throw this.#server().failed('it does not tell of changes of this resource')
+      throw this.#server().refused('does not tell of changes of this resource')
     }
     this.#stream = next
     await before?.close()

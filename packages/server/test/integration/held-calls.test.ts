@@ -321,3 +321,28 @@ test('an outcome that finds no memory is not lost: the call is answered as pendi
   const outcome = kit.app.getApprovalOutcome(kit.op('alpha'), { approval_id: id })
   expect(await outcome).toMatchObject({ status: 'rejected' })
 })
+
+test('a session does not end as idle while a call in it waits for a person', async () => {
+  const settings = { 'approvals.ttl': 30 * 86_400_000, 'approvals.hold': 6 * 3_600_000 }
+  const patient = await openAppends('hold', { settings })
+  await using own = patient.kit
+  const door = await patient.open()
+  const { session, post } = await openHttpSession(door, patient.token)
+  const idle = await openHttpSession(door, patient.token)
+  const params = { name: 'filesystem__append', arguments: line }
+  const call = post({ id: 1, method: 'tools/call', params })
+  const filter = { status: 'pending', limit: 1, offset: 0 } as const
+  const next = async () => (await own.storage.approvals.list(filter)).approvals[0]?.id
+  while ((await next()) === undefined) await turn()
+  const ended = async (id: string) => (await own.storage.sessions.find(id))?.ended_ms !== null
+  while (!(await ended(idle.session))) {
+    own.clock.move(60_000)
+    await turn()
+  }
+  expect(await ended(session)).toBe(false)
+  await patient.approve(String(await next()))
+  const done = { result: { structuredContent: { size_bytes: 4 } } }
+  expect(await (await call).json()).toMatchObject(done)
+  expect((await post({ id: 2, method: 'ping' })).status).toBe(200)
+  await door.close(0)
+})

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Gateway } from '../../src/transport/gateway/open-gateway.ts'
 import { type Appends, line, openAppends } from '../kit/appends.ts'
 import { ModernPeer } from '../kit/modern-peer.ts'
+import { openHttpSession } from '../kit/speakers.ts'
 
 // The era without a handshake names no session, so a call belongs to that of its token and client.
 
@@ -79,6 +80,33 @@ describe('a session', () => {
     expect(b).toBe(a)
     expect(c).not.toBe(a)
     expect(await sessions()).toHaveLength(2)
+  })
+
+  test('lives as long as a stream of it is open', async () => {
+    const streams = {
+      modern: await peer().listen({ toolsListChanged: true }),
+      legacy: await (await openHttpSession(gateway, appends.token)).listen(),
+    }
+    await streams.modern.next('notifications/subscriptions/acknowledged')
+    await peer({ name: 'idle', version: '1' }).call('filesystem__stat', stat)
+    const open = async () =>
+      (await sessions())
+        .filter(({ ended_at }) => ended_at === null)
+        .map(({ client }) => String(client?.name))
+        .toSorted()
+    const idle = async (count: number) => {
+      while ((await open()).length > count) {
+        kit.clock.move(60_000)
+        await new Promise((resolve) => setTimeout(resolve, 1))
+      }
+    }
+    await idle(2)
+    expect(await open()).toEqual(['one', 'probe'])
+    await streams.legacy.leave()
+    await idle(1)
+    expect(await open()).toEqual(['one'])
+    await streams.modern.leave()
+    await idle(0)
   })
 
   test('is another with another token of the same agent', async () => {

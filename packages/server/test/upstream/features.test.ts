@@ -57,6 +57,7 @@ test('nothing is offered, and no person asked, while listing needs one', async (
     prompts: false,
     resources: false,
     subscriptions: false,
+    changingLists: [],
     completions: false,
     logging: true,
   })

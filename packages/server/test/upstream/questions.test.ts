@@ -344,6 +344,22 @@ describe.skipIf(!hasProgram('bwrap'))('questions of a program', () => {
     expect(await kit.kit.audit({ capability: 'upstream.asked' })).toEqual([])
   })
 
+  test('to a model, and for whatever else no server gets, are refused with the reason', async () => {
+    await using kit = await hostile({})
+    for (const [method, reason] of [
+      ['sampling/createMessage', 'it asks for an answer of a model'],
+      ['roots/list', 'it asks for folders'],
+      ['something/else', 'it asks for something that is not known here'],
+    ] as const) {
+      kit.says({ tools: [tool('ask'), tool('say'), tool('die')], ask: { method } } as never)
+      const { text: replies } = (await kit.kit.invoke('alpha', 'scripted.ask')) as {
+        readonly text: string
+      }
+      const [{ error }] = JSON.parse(replies)
+      expect(error).toMatchObject({ code: -32601, message: expect.stringContaining(reason) })
+    }
+  })
+
   test('are bounded, and asked in the middle of nothing they reach nobody', async () => {
     await using kit = await hostile({ ...form, times: 30 })
     const call = kit.kit.invoke('alpha', 'scripted.ask')

@@ -45,7 +45,7 @@ const hostile = {
 /** Answers to what was asked, by the id that it was asked under. */
 const asked = new Map()
 
-const ask = (id, { times = 1, ...params }, answer) => {
+const ask = (id, { times = 1, method = 'elicitation/create', ...params }, answer) => {
   const all = Array.from({ length: times }, (_, i) => `ask-${id}-${i}`)
   const replies = []
   for (const one of all) {
@@ -53,7 +53,7 @@ const ask = (id, { times = 1, ...params }, answer) => {
       replies.push(reply)
       if (replies.length === times) answer(text(JSON.stringify(replies)))
     })
-    write({ jsonrpc: '2.0', id: one, method: 'elicitation/create', params })
+    write({ jsonrpc: '2.0', id: one, method, params })
   }
 }
 

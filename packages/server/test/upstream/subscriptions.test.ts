@@ -7,24 +7,38 @@ import {
 } from '@modelcontextprotocol/client'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
+import {
+  PromptListChangedNotificationSchema,
+  ResourceListChangedNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, test } from 'vitest'
 import { outboundWith } from '../../src/outbound/testing.ts'
 import { type Gateway, openGateway } from '../../src/transport/gateway/open-gateway.ts'
 import { KeptLog } from '../kit/kept-log.ts'
-import { openPeer } from '../kit/speakers.ts'
+import { openHttpSession, openPeer } from '../kit/speakers.ts'
 import { until } from '../kit/until.ts'
 import { type WatchedServer, watchedServers } from './watched-server.ts'
 
 const first = 'upstream://notes/notes://first'
 const second = 'upstream://notes/notes://second'
 
-/** A client that hears of resources. Subscribing fails where the gate does not take it. */
+/** Members of what the gate declares that say what it tells of lists. */
+type Declared = {
+  readonly prompts?: { readonly listChanged?: boolean | undefined } | undefined
+  readonly resources?: { readonly listChanged?: boolean | undefined } | undefined
+}
+
+/** A client that hears of resources and lists. Subscribing fails where the gate does not take it. */
 type Hearer = AsyncDisposable & {
   subscribe(uri: string): Promise<void>
   unsubscribe(uri: string): Promise<void>
   /** Addresses that it was told have changed, in their order. */
   readonly told: string[]
+  /** The same of lists. */
+  readonly lists: string[]
+  readonly declared: Declared
+  listPrompts(): Promise<unknown>
 }
 
 const info = { name: 'hearer', version: '1.0.0' }
@@ -39,13 +53,21 @@ const openLegacy = async (gateway: Gateway, token: string): Promise<Hearer> => {
   client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
     told.push(params.uri)
   })
+  const lists: string[] = []
+  client.setNotificationHandler(PromptListChangedNotificationSchema, () => {
+    lists.push('prompts')
+  })
+  client.setNotificationHandler(ResourceListChangedNotificationSchema, () => {
+    lists.push('resources')
+  })
   const transport = new StreamableHTTPClientTransport(
     new URL(`${gateway.url}/mcp`),
     transportOptions(token),
   )
   await client.connect(transport as never)
   return {
-    told,
+    ...{ told, lists, declared: client.getServerCapabilities() ?? {} },
+    listPrompts: () => client.listPrompts(),
     subscribe: async (uri) => void (await client.subscribeResource({ uri })),
     unsubscribe: async (uri) => void (await client.unsubscribeResource({ uri })),
     async [Symbol.asyncDispose]() {
@@ -57,17 +79,25 @@ const openLegacy = async (gateway: Gateway, token: string): Promise<Hearer> => {
 }
 
 const openModern = async (gateway: Gateway, token: string): Promise<Hearer> => {
+  const told: string[] = []
+  const lists: string[] = []
+  const heard = (list: string) => ({
+    autoRefresh: false,
+    debounceMs: 0,
+    onChanged: () => void lists.push(list),
+  })
   const client = new ModernClient(info, {
     versionNegotiation: { mode: { pin: '2026-07-28' } },
+    listChanged: { prompts: heard('prompts'), resources: heard('resources') },
   })
-  const told: string[] = []
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
     told.push(params.uri)
   })
   await client.connect(new ModernTransport(new URL(`${gateway.url}/mcp`), transportOptions(token)))
   const streams = new Map<string, McpSubscription>()
   return {
-    told,
+    ...{ told, lists, declared: client.getServerCapabilities() ?? {} },
+    listPrompts: () => client.listPrompts(undefined, { cacheMode: 'bypass' }),
     async subscribe(uri) {
       const stream = await client.listen({ resourceSubscriptions: [uri] })
       if (!stream.honoredFilter.resourceSubscriptions?.includes(uri))
@@ -86,17 +116,21 @@ const openWebSocket = async (gateway: Gateway, token: string): Promise<Hearer> =
   const peer = await openPeer(gateway, token)
   const told: string[] = []
   const opened = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: info }
-  await peer.request('initialize', opened)
+  const { result } = await peer.request('initialize', opened)
+  const lists: string[] = []
   peer.ws.on('message', (data: Buffer) => {
     const { method, params } = JSON.parse(data.toString())
     if (method === 'notifications/resources/updated') told.push(params.uri)
+    const [, list] = /^notifications\/(prompts|resources)\/list_changed$/.exec(method) ?? []
+    if (list !== undefined) lists.push(list)
   })
   const ask = async (method: string, uri: string) => {
     const { error } = await peer.request(method, { uri })
     if (error) throw new Error(`${error.code}: ${error.message}`)
   }
   return {
-    told,
+    ...{ told, lists, declared: result?.['capabilities'] as Declared },
+    listPrompts: () => peer.request('prompts/list', {}),
     subscribe: (uri) => ask('resources/subscribe', uri),
     unsubscribe: (uri) => ask('resources/unsubscribe', uri),
     async [Symbol.asyncDispose]() {
@@ -159,8 +193,21 @@ const openSetting = async (era: keyof typeof watchedServers): Promise<Setting> =
   }
 }
 
-/** Between two notices of the same resource. */
+/** Between two notices of the same resource, or list. */
 const paceMs = 1_000
+
+/** Lets some steps of time pass, with what follows from each. */
+const pass = async (kit: Kit, steps = 2): Promise<void> => {
+  for (let step = 0; step < steps; step += 1) {
+    kit.clock.move(paceMs)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+/** Lets time pass until it holds. */
+const moved = async (kit: Kit, holds: () => boolean): Promise<void> => {
+  while (!holds()) await pass(kit, 1)
+}
 
 describe.each(combined)('$client, a server of the $era era', ({ open, era }) => {
   test('a client is told of changes of what it subscribed to, as long as it wants', async () => {
@@ -233,17 +280,77 @@ describe.each(combined)('$client, a server of the $era era', ({ open, era }) => 
     expect(client.told).toEqual([second])
   })
 
-  test('a client is told once more where its server ends, and may subscribe anew', async () => {
+  test('a subscription outlives its server, and the client is told once that it may have missed something', async () => {
     await using setting = await openSetting(era)
     const { kit, notes, gateway, token } = setting
     await using client = await open(gateway, token)
     await client.subscribe(first)
+    const renewed = async (told: number) => {
+      await moved(kit, () => client.told.length === told)
+      expect(notes.subscribed()).toEqual(['notes://first'])
+      await pass(kit)
+    }
     await kit.app.restartUpstream(kit.operator(), { name: 'notes' })
-    await until(() => client.told.length === 1)
-    await client.subscribe(first)
+    await renewed(1)
+    notes.restart()
+    await renewed(2)
+    notes.setAway(true)
+    await moved(kit, () => notes.missed() > 0)
+    notes.setAway(false)
+    await renewed(3)
     notes.change('notes://first')
-    await until(() => client.told.length === 2)
-    expect(client.told).toEqual([first, first])
+    await until(() => client.told.length === 4)
+    expect(client.told).toEqual([first, first, first, first])
+    expect(await kit.audit({ capability: 'upstream.subscribed' })).toHaveLength(1)
+  })
+
+  test('a subscription ends with its server where that was removed, or offers no changes any more', async () => {
+    await using setting = await openSetting(era)
+    const { kit, notes, gateway, token } = setting
+    await using client = await open(gateway, token)
+    await client.subscribe(first)
+    await kit.app.removeUpstream(kit.operator(), { name: 'notes' })
+    await until(() => notes.subscribed().length === 0)
+    await expect(client.subscribe(first)).rejects.toThrow()
+    await pass(kit, 10)
+    expect([client.told, notes.subscribed()]).toEqual([[], []])
+  })
+
+  test('a client is told that prompts and resources have changed, as it was promised', async () => {
+    await using setting = await openSetting(era)
+    const { kit, notes, gateway, token, rules } = setting
+    await using client = await open(gateway, token)
+    const { prompts, resources } = client.declared
+    expect([prompts?.listChanged, resources?.listChanged]).toEqual([true, true])
+    await client.listPrompts()
+    for (let i = 0; i < 100; i += 1) notes.changeList('prompts')
+    await until(() => client.lists.length === 1)
+    notes.changeList('resources')
+    await until(() => client.lists.length === 2)
+    expect(client.lists).toEqual(['prompts', 'resources'])
+    // Those of one second are one.
+    await moved(kit, () => client.lists.length === 3)
+    expect(client.lists.pop()).toBe('prompts')
+    // By policy the list of prompts is empty now.
+    await rules('match: notes.list_prompts, tier: blocked', 'match: notes.*, tier: autonomous')
+    await until(() => client.lists.length === 3)
+    expect(client.lists.at(-1)).toBe('prompts')
+    notes.changeList('prompts')
+    notes.changeList('resources')
+    await moved(kit, () => client.lists.length === 4)
+    expect(client.lists.at(-1)).toBe('resources')
+  })
+
+  test('a client is told once of lists that may have changed while there was no connection', async () => {
+    await using setting = await openSetting(era)
+    const { kit, gateway, token } = setting
+    await using client = await open(gateway, token)
+    await client.listPrompts()
+    expect(client.lists).toEqual([])
+    await kit.app.restartUpstream(kit.operator(), { name: 'notes' })
+    await client.listPrompts()
+    await until(() => client.lists.length === 2)
+    expect(client.lists.toSorted()).toEqual(['prompts', 'resources'])
   })
 })
 
@@ -349,24 +456,72 @@ test('a server up to 2025-11-25 is told that its session is over', async () => {
   expect(notes.sessions()).toBe(0)
 })
 
+test('a call that a server refuses because it has forgotten the session is made once more', async () => {
+  await using setting = await openSetting('legacy')
+  const { kit, notes } = setting
+  const read = () => kit.run('alpha', 'notes.read_resource', { uri: 'notes://first' })
+  await read()
+  notes.forget()
+  await Promise.all([read(), read()])
+  expect(notes.reads).toHaveLength(3)
+  const calls = await kit.audit({ capability: 'notes.read_resource' })
+  expect(calls.filter(({ result }) => result === 'success')).toHaveLength(3)
+  expect(calls.filter(({ result }) => result === 'error')).toEqual([])
+  notes.setAway(true)
+  const failed = await kit.invoke('alpha', 'notes.read_resource', { uri: 'notes://first' })
+  expect(failed).toMatchObject({ kind: 'failed', error: { type: 'UpstreamFailed' } })
+  notes.setAway(false)
+  await read()
+})
+
+test('a server over HTTP+SSE is the last resort: used, heard, and connected to again', async () => {
+  await using setting = await openSetting('sse')
+  const { kit, notes, gateway, token } = setting
+  const read = () => kit.invoke('alpha', 'notes.read_resource', { uri: 'notes://first' })
+  expect(await read()).toMatchObject({ kind: 'succeeded' })
+  await using client = await openWebSocket(gateway, token)
+  await client.subscribe(first)
+  notes.change('notes://first')
+  await until(() => client.told.length === 1)
+  await pass(kit)
+  notes.restart()
+  await moved(kit, () => client.told.length === 2)
+  expect(notes.subscribed()).toEqual(['notes://first'])
+  expect(await read()).toMatchObject({ kind: 'succeeded' })
+  notes.forget()
+  // The call that finds the session gone may fail, and none after it.
+  await read()
+  expect(await read()).toMatchObject({ kind: 'succeeded' })
+})
+
 test('a session that ends by itself hears nothing more', async () => {
   await using setting = await openSetting('legacy')
   const { kit, notes, gateway, token } = setting
-  await using client = await openLegacy(gateway, token)
-  await client.subscribe(first)
+  const { post } = await openHttpSession(gateway, token)
+  const asked = { id: 1, method: 'resources/subscribe', params: { uri: first } }
+  expect(await (await post(asked)).json()).toMatchObject({ result: {} })
+  expect(notes.subscribed()).toEqual(['notes://first'])
   while (notes.subscribed().length > 0) {
     kit.clock.move(60_000)
     await new Promise((resolve) => setImmediate(resolve))
   }
-  expect(client.told).toEqual([])
 })
 
 describe.each(Object.entries(clients))('%s', (_name, open) => {
-  test('subscribes to nothing of a server that tells of no changes', async () => {
+  test('is promised nothing of a server that tells of no changes, and subscribes to nothing', async () => {
     await using setting = await openSetting('silent')
-    const { notes, gateway, token } = setting
+    const { kit, notes, gateway, token, rules } = setting
     await using client = await open(gateway, token)
     await expect(client.subscribe(first)).rejects.toThrow()
     expect(notes.reads).toEqual([])
+    expect(client.declared).toMatchObject({ prompts: {}, resources: {} })
+    expect(client.declared.prompts?.listChanged).toBeUndefined()
+    expect(client.declared.resources?.listChanged).toBeUndefined()
+    const told: string[] = []
+    using _told = kit.app.subscribeEvents('alpha', ({ type }) => told.push(type) > 0)
+    await rules('match: notes.list_prompts, tier: blocked')
+    await until(() => told.includes('prompts.changed') && told.includes('tools.changed'))
+    await client.listPrompts().catch(() => {})
+    expect(client.lists).toEqual([])
   })
 })

@@ -55,7 +55,10 @@ const openNotes = (hostsRefused: readonly string[]): UpstreamConnection => {
     watch: async (uri) => {
       throw new GatehouseError('UpstreamFailed', { upstream: 'notes', detail: `it has no ${uri}` })
     },
-    onToolsChanged: () => {},
+    isForgotten: false,
+    onForgotten: () => {},
+    changingLists: [],
+    onListChanged: () => {},
     closed,
     hostsRefused: () => hostsRefused,
     close: async () => end('it was closed'),

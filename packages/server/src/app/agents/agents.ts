@@ -37,7 +37,13 @@ import { pauseAll, resumeAll } from './pause-all.ts'
 import { SeenAgents } from './seen-agents.ts'
 import { servicePause } from './service-pause.ts'
 import { SessionTable } from './session-table.ts'
-import { assertSession, endSession, openClientSession, openSession } from './sessions.ts'
+import {
+  assertSession,
+  endSession,
+  holdSession,
+  openClientSession,
+  openSession,
+} from './sessions.ts'
 import { showAgent } from './show-agent.ts'
 
 export type AgentDeps = Basics & {
@@ -86,6 +92,8 @@ export interface AgentUseCases {
     op: AgentOp,
     input: { session_id: string },
   ): Promise<{ session_id: string; ended_at: string }>
+  /** Keeps the session of a stream from ending as idle, until it is disposed. */
+  holdSession(op: Pick<AgentOp, 'session_id' | 'actor'>): Disposable
   /** Raises `SessionNotFound` unless the session is open and this agent's; marks it as used. */
   assertSession(op: Omit<AgentOp, 'session_id'>, input: { session_id: string }): Promise<void>
 }
@@ -142,6 +150,7 @@ export function bindAgents(given: AgentDeps): Agents {
       openSession: (op, input) => openSession(op, deps, input),
       openClientSession: (op, input) => openClientSession(op, deps, input),
       endSession: (op, input) => endSession(op, deps, input),
+      holdSession: (op) => holdSession(op, deps),
       assertSession: async (op, input) => assertSession(op, deps, input),
     },
     async start() {

@@ -9,7 +9,13 @@ const idleMs = 30 * 60_000
 const openPerAgentMax = 10_000
 
 type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids'>
-type Open = { readonly session: StoredSession; usedMs: number; clientKey?: string }
+type Open = {
+  readonly session: StoredSession
+  usedMs: number
+  /** Streams and waiting calls that are open in it. */
+  held: number
+  clientKey?: string
+}
 
 export const sessionRecord = (session: StoredSession): Session => ({
   session_id: session.id as SessionId,
@@ -60,7 +66,7 @@ export class SessionTable {
       await tx.agents.connected(agent, session.created_ms)
       tx.append(about({ ...op, session_id: session.id }, 'session.started', session))
     })
-    this.#open.set(session.id, { session, usedMs: this.#deps.clock.now() })
+    this.#open.set(session.id, { session, usedMs: this.#deps.clock.now(), held: 0 })
     return sessionRecord(session)
   }
 
@@ -114,9 +120,25 @@ export class SessionTable {
     const open = this.#open.get(id)
     if (!open || open.session.agent !== agent) return null
     const nowMs = this.#deps.clock.now()
-    if (open.session.transport === 'rpc' && nowMs - open.usedMs > idleMs) return null
+    if (open.session.transport === 'rpc' && this.#isIdle(open)) return null
     open.usedMs = nowMs
     return open.session
+  }
+
+  /** Keeps the session from ending as idle until it is disposed, where it is open and this agent's. */
+  hold(id: string | null, agent: string): Disposable {
+    const open = id !== null && this.use(id, agent) && this.#open.get(id)
+    if (!open) return { [Symbol.dispose]: () => {} }
+    open.held += 1
+    let isHeld = true
+    return {
+      [Symbol.dispose]: () => {
+        if (!isHeld) return
+        isHeld = false
+        open.held -= 1
+        open.usedMs = this.#deps.clock.now()
+      },
+    }
   }
 
   async end(op: Op, id: string, agent: string): Promise<string> {
@@ -137,11 +159,14 @@ export class SessionTable {
 
   /** Ends what has been idle for 30 minutes. A WebSocket's session lives as long as the socket. */
   async endIdle(op: Op): Promise<void> {
-    const nowMs = this.#deps.clock.now()
     const idle: StoredSession[] = []
-    for (const { session, usedMs } of this.#open.values())
-      if (session.transport !== 'mcp-websocket' && nowMs - usedMs > idleMs) idle.push(session)
+    for (const open of this.#open.values())
+      if (open.session.transport !== 'mcp-websocket' && this.#isIdle(open)) idle.push(open.session)
     if (idle.length > 0) await this.#end(op, idle)
+  }
+
+  #isIdle({ held, usedMs }: Open): boolean {
+    return held === 0 && this.#deps.clock.now() - usedMs > idleMs
   }
 
   /** With each session goes what it kept for itself. */

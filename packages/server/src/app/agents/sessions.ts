@@ -30,6 +30,13 @@ export async function endSession(
   return { session_id, ended_at: await deps.sessions.end(op, session_id, op.actor.name) }
 }
 
+export function holdSession(
+  { session_id, actor }: Pick<AgentOp, 'session_id' | 'actor'>,
+  deps: Deps,
+): Disposable {
+  return deps.sessions.hold(session_id, actor.name)
+}
+
 /** An unknown session, an ended one and another agent's look the same from outside. */
 export function assertSession(
   op: Caller,

@@ -1,6 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import type { AgentDirectory } from '../agents/agent-directory.ts'
+import type { SessionTable } from '../agents/session-table.ts'
 import type { AgentSlots } from '../call/agent-slots.ts'
 import type { HeldCall } from '../call/ask-person.ts'
 import type { Call } from '../call/call.ts'
@@ -19,6 +20,7 @@ export type HoldDeps = RequestDeps & {
   readonly slots: AgentSlots
   readonly memory: MemoryBudget
   readonly directory: AgentDirectory
+  readonly sessions: Pick<SessionTable, 'hold'>
   readonly settings: { readonly 'approvals.hold': number }
 }
 
@@ -77,6 +79,7 @@ async function holdOpen(
   const { name } = op.actor
   if (!deps.slots.hold(name)) return false
   op.waiting?.()
+  using _session = deps.sessions.hold(op.session_id, name)
   try {
     return await waitWithProgress(op, deps, hold, approval)
   } finally {

@@ -1,4 +1,5 @@
 import type { GatehouseEvent } from '@gatehouse/contract'
+import type { ChangedList } from '../../ports/upstream.ts'
 import { recordPolled } from '../approvals/record-delivery.ts'
 import type { Basics } from '../call/basics.ts'
 import type { MemoryBudget } from '../call/memory-budget.ts'
@@ -8,8 +9,8 @@ import { PollLoop } from '../call/poll-loop.ts'
 import { readInRoom } from '../call/read-in-room.ts'
 import { memoryOf } from '../call/result-bytes.ts'
 import type { ListDeps } from '../gate/list-capabilities.ts'
+import { ListChanges } from './list-changes.ts'
 import { Pushes, type Tell } from './pushes.ts'
-import { ToolChanges } from './tool-changes.ts'
 
 export type EventDeps = Basics &
   ListDeps & {
@@ -19,26 +20,31 @@ export type EventDeps = Basics &
     readonly signal: AbortSignal
   }
 
+export type Events = Part<EventUseCases> & {
+  /** Tells agents of a change of prompts or resources of an upstream server. */
+  listChanged(change: ChangedList): void
+}
+
 export interface EventUseCases {
   pollEvents(
     op: AgentOp,
     input: { after?: string; timeout_ms: number },
   ): Promise<readonly GatehouseEvent[]>
-  /** Tells a connection each event of its agent: approvals resolved, tools changed, files changed. */
+  /** Tells a connection each event of its agent: approvals resolved, lists changed, files changed. */
   subscribeEvents(agent: string, tell: Tell): Disposable
 }
 
 const reachEveryMs = 1_000
 
 /** Events for agents, by asking or over an open connection. */
-export function bindEvents(deps: EventDeps): Part<EventUseCases> {
+export function bindEvents(deps: EventDeps): Events {
   const { events, delivered } = deps
-  const tools = new ToolChanges(deps)
+  const lists = new ListChanges(deps)
   const pushes = new Pushes({ ...deps, reached: (event) => delivered([event]) })
   const polling = new PollLoop(deps, {
     name: 'looking for other tools',
     everyMs: reachEveryMs,
-    look: () => tools.look(),
+    look: () => lists.look(),
   })
   const poll = async (
     op: AgentOp,
@@ -63,21 +69,22 @@ export function bindEvents(deps: EventDeps): Part<EventUseCases> {
           (takeRoom) => poll(op, input, takeRoom),
         ),
       subscribeEvents(agent, tell) {
-        tools.listen(agent)
+        lists.listen(agent)
         const subscription = events.subscribe((event) => {
           if (event.agent === agent) pushes.push(event, tell)
         })
         return {
           [Symbol.dispose]() {
-            tools.leave(agent)
+            lists.leave(agent)
             subscription[Symbol.dispose]()
           },
         }
       },
     },
+    listChanged: (change) => lists.changed(change),
     start: async () => polling.start('later'),
     async stopped() {
-      tools[Symbol.dispose]()
+      lists[Symbol.dispose]()
       await Promise.all([pushes.stopped(), polling.stopped()])
     },
   }

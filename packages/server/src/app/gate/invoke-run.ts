@@ -5,6 +5,7 @@ import { failureOf } from '../../domain/failure.ts'
 import type { Capability } from '../../ports/capability.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Secrets } from '../../ports/secrets.ts'
+import type { SessionTable } from '../agents/session-table.ts'
 import type { Call, RoomyCall } from '../call/call.ts'
 import type { ContextFactory, RunOfCall } from '../call/capability-context.ts'
 import { CallDeadline, type Deadlines } from '../call/deadlines.ts'
@@ -17,6 +18,7 @@ export type RunDeps = {
   readonly deadlines: Deadlines
   readonly log: Log
   readonly secrets: Pick<Secrets, 'scrub'>
+  readonly sessions: Pick<SessionTable, 'hold'>
 }
 
 /** Run of a call: what it comes to, and what is recorded beside that. */
@@ -79,17 +81,22 @@ class CallRun implements RunOfCall {
   readonly deadline = new LazyAbort()
   readonly timer: CallDeadline
   facts: Noted = null
+  readonly #sessions: RunDeps['sessions']
+  readonly #op: Call['op']
 
-  constructor(deadlines: Deadlines) {
+  constructor({ deadlines, sessions }: RunDeps, { op }: Call) {
     this.timer = new CallDeadline(deadlines)
+    this.#sessions = sessions
+    this.#op = op
   }
 
   readonly noted = (facts: NonNullable<Noted>): void => {
     this.facts = { ...this.facts, ...facts }
   }
 
-  whileAsking<T>(ask: () => Promise<T>): Promise<T> {
-    return this.timer.standStill(ask)
+  async whileAsking<T>(ask: () => Promise<T>): Promise<T> {
+    using _session = this.#sessions.hold(this.#op.session_id, this.#op.actor.name)
+    return await this.timer.standStill(ask)
   }
 }
 
@@ -102,7 +109,7 @@ type Data = Readonly<Record<string, unknown>>
  */
 export function runCapability(deps: RunDeps, call: RoomyCall): Awaitable<RunResult> {
   const { capability, args } = call
-  const run = new CallRun(deps.deadlines)
+  const run = new CallRun(deps, call)
   try {
     const data = capability.run(deps.contexts.create(call, run), args as never)
     return data instanceof Promise ? runLater(deps, call, run, data) : ended(deps, call, run, data)

@@ -112,13 +112,14 @@ const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text
 
 export const seenOf = (connection: UpstreamConnection, tools: readonly WireTool[]): Seen => {
   const { name, version, protocol } = connection.identity
-  const { certificate, tellsChanges } = connection
+  const { certificate, tellsChanges, changingLists } = connection
   return {
     server: name,
     version,
     protocol,
     ...(certificate ? { certificate } : {}),
     ...(tellsChanges ? { tells_changes: true } : {}),
+    ...(changingLists.length > 0 ? { changing_lists: changingLists } : {}),
     tools,
   }
 }

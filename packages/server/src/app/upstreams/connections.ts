@@ -1,13 +1,16 @@
 import { GatehouseError } from '@gatehouse/contract'
+import type { FeatureList } from '../../domain/upstream/features.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type {
+  ChangedList,
   ResourceWatch,
   UpstreamConnection,
   UpstreamHost,
   UpstreamOrder,
   WireTool,
 } from '../../ports/upstream.ts'
+import { Paced } from './paced.ts'
 import { orderOf } from './stored.ts'
 import type { ToolTable } from './tool-table.ts'
 
@@ -25,10 +28,12 @@ export type ConnectionDeps = {
     connection: UpstreamConnection,
     tools: readonly WireTool[],
   ) => Promise<void>
+  readonly listChanged: (change: ChangedList) => void
 }
 
 /** An open connection, and what the server at its other end has. */
 export type Live = {
+  readonly key: string
   readonly connection: UpstreamConnection
   readonly access: string
   tools: readonly WireTool[]
@@ -36,8 +41,10 @@ export type Live = {
   running: number
   /** Resources whose changes somebody hears of over it. */
   watched: number
-  /** Set while the tools are asked for: whether they have to be asked for once more. */
-  asksAgain?: boolean
+  /** Whether the tools have to be asked for once more. */
+  hasChanged: boolean
+  /** Set while they are asked for. Never rejects. */
+  listing?: Promise<void>
 }
 
 type Failures = { readonly count: number; readonly untilMs: number; readonly reason: string }
@@ -45,6 +52,10 @@ type Failures = { readonly count: number; readonly untilMs: number; readonly rea
 /** Connections of one server at once, such as one for each agent. */
 const connectionsMax = 64
 const pauseMsMax = 60_000
+/** For answers that are on their way when a server has forgotten the connection. */
+const retireMs = 10_000
+/** Between two notices of the same list: those in between are one. */
+const listPaceMs = 1_000
 
 /** Equal for the same server, with the same within its reach, that lets an agent in by the same way. */
 const accessOf = ({ access, config: { server, grants } }: UpstreamOrder): string =>
@@ -58,6 +69,8 @@ export class Connections {
   readonly #live = new Map<string, Live>()
   readonly #opening = new Map<string, Promise<Live>>()
   readonly #failures = new Map<string, Failures>()
+  /** Keys of earlier connections: what has changed since them is not known. */
+  readonly #before = new Set<string>()
   readonly #ending = new Set<Promise<void>>()
 
   constructor(deps: ConnectionDeps) {
@@ -79,8 +92,8 @@ export class Connections {
   }
 
   /**
-   * Runs work with a connection of this agent. Raises `UpstreamFailed` at once within the pause after a failure,
-   * `UpstreamNotFound` and `UpstreamCredentialMissing`.
+   * Runs work with a connection of this agent, once more over another one where the server has forgotten it. Raises
+   * `UpstreamFailed` at once within the pause after a failure, `UpstreamNotFound` and `UpstreamCredentialMissing`.
    */
   async with<T>(
     name: string,
@@ -89,6 +102,16 @@ export class Connections {
     work: (live: Live) => Promise<T>,
   ): Promise<T> {
     const live = await this.#find(name, agent, signal)
+    try {
+      return await this.#use(live, work)
+    } catch (cause) {
+      if (!isNotTaken(cause)) throw cause
+    }
+    this.#retire(live)
+    return await this.#use(await this.#find(name, agent, signal), work)
+  }
+
+  async #use<T>(live: Live, work: (live: Live) => Promise<T>): Promise<T> {
     live.running += 1
     try {
       return await work(live)
@@ -122,28 +145,29 @@ export class Connections {
       agent === null ? key.startsWith(`${name}/`) : key === keyOf(name, agent)
     for (const key of this.#failures.keys()) if (isMeant(key)) this.#failures.delete(key)
     const meant = this.#ofServer(name).filter(([key]) => isMeant(key))
-    await Promise.all(meant.map(([key, live]) => this.#close(key, live)))
+    await Promise.all(meant.map(([, live]) => this.#close(live)))
   }
 
   /** Ends what an agent has of its own. */
   async endOfAgent(agent: string): Promise<void> {
     const own = [...this.#live].filter(([key]) => key.endsWith(`/${agent}`))
-    await Promise.all(own.map(([key, live]) => this.#close(key, live)))
+    await Promise.all(own.map(([, live]) => this.#close(live)))
+    for (const key of this.#before) if (key.endsWith(`/${agent}`)) this.#before.delete(key)
   }
 
   /** Ends connections that nobody has used for a while. */
   async endIdle(): Promise<void> {
     const idleMs = this.#deps.settings['upstream.idle']
     const before = this.#deps.clock.now() - idleMs
-    const idle = [...this.#live].filter(
-      ([, { running, watched, usedMs }]) => running + watched === 0 && usedMs <= before,
+    const idle = [...this.#live.values()].filter(
+      ({ running, watched, usedMs }) => running + watched === 0 && usedMs <= before,
     )
-    await Promise.all(idle.map(([key, live]) => this.#close(key, live)))
+    await Promise.all(idle.map((live) => this.#close(live)))
   }
 
   async stopped(): Promise<void> {
     await Promise.allSettled(this.#opening.values())
-    await Promise.all([...this.#live].map(([key, live]) => this.#close(key, live)))
+    await Promise.all([...this.#live.values()].map((live) => this.#close(live)))
     await Promise.all(this.#ending)
   }
 
@@ -158,9 +182,17 @@ export class Connections {
       const key = keyOf(name, order.agent)
       const access = accessOf(order)
       const live = this.#live.get(key)
-      if (live?.access === access) return live
+      if (live?.connection.isForgotten) {
+        this.#retire(live)
+        continue
+      }
+      if (live?.access === access) {
+        if (!live.listing) return live
+        await within(live.listing, signal)
+        continue
+      }
       // @SECURITY Nobody goes on by a credential that was taken away; upstream/own-credentials.test.ts, "from the next".
-      if (live) await this.#close(key, live)
+      if (live) await this.#close(live)
       const opening = this.#opening.get(key) ?? this.#open(key, order)
       // A caller who waits no longer leaves it to the others, and to the next call.
       await within(opening, signal)
@@ -192,16 +224,17 @@ export class Connections {
     await this.#makeRoom(name)
     const connection = await host.connect(order, signal)
     try {
-      const live = {
-        connection,
+      const live: Live = {
+        ...{ key, connection },
         access: accessOf(order),
         tools: await connection.listTools(signal),
         usedMs: clock.now(),
         running: 0,
         watched: 0,
+        hasChanged: false,
       }
       await seen(order, connection, live.tools)
-      connection.onToolsChanged(() => void this.#listAgain(order, live))
+      this.#hear(order, live)
       this.#live.set(key, live)
       this.#failures.delete(key)
       void connection.closed.then((reason) => {
@@ -218,21 +251,39 @@ export class Connections {
     }
   }
 
-  /** Until it is told, no tool of this connection is called: what changed is not known yet. */
-  async #listAgain(order: UpstreamOrder, live: Live): Promise<void> {
+  /** Changes of its lists, and of those that may have changed while there was no connection. */
+  #hear(order: UpstreamOrder, live: Live): void {
+    const { connection, key } = live
+    const { name: upstream, agent } = order
+    const { listChanged, clock, signal } = this.#deps
+    const paced = (list: FeatureList) =>
+      new Paced({ clock, paceMs: listPaceMs, signal }, () => listChanged({ upstream, agent, list }))
+    const lists = { prompts: paced('prompts'), resources: paced('resources') }
+    connection.onListChanged((list) => {
+      if (list === 'tools') this.#listAgain(order, live)
+      else lists[list].heard()
+    })
+    connection.onForgotten(() => this.#retire(live))
+    if (this.#before.has(key)) for (const list of connection.changingLists) lists[list].heard()
+    this.#before.add(key)
+  }
+
+  /** Until it is told, no tool of this connection is called, and calls wait: what changed is not known yet. */
+  #listAgain(order: UpstreamOrder, live: Live): void {
     live.tools = []
-    const isAsking = live.asksAgain !== undefined
-    live.asksAgain = isAsking
-    if (isAsking) return
+    live.hasChanged = true
+    live.listing ??= this.#listChanged(order, live).finally(() => delete live.listing)
+  }
+
+  async #listChanged(order: UpstreamOrder, live: Live): Promise<void> {
     try {
-      let tools: readonly WireTool[]
-      do {
-        live.asksAgain = false
+      let tools: readonly WireTool[] = []
+      while (live.hasChanged) {
+        live.hasChanged = false
         tools = await live.connection.listTools(this.#deps.signal)
         await this.#deps.seen(order, live.connection, tools)
-      } while (live.asksAgain)
+      }
       live.tools = tools
-      delete live.asksAgain
     } catch (cause) {
       this.#deps.log.warn(
         { err: cause, upstream: order.name },
@@ -246,14 +297,15 @@ export class Connections {
     const all = this.#ofServer(name)
     if (all.length < connectionsMax) return
     const [oldest] = all
-      .filter(([, { running }]) => running === 0)
-      .toSorted(([, a], [, b]) => a.usedMs - b.usedMs)
+      .map(([, live]) => live)
+      .filter(({ running }) => running === 0)
+      .toSorted((a, b) => a.usedMs - b.usedMs)
     if (!oldest)
       throw new GatehouseError('UpstreamFailed', {
         upstream: name,
         detail: `its ${connectionsMax} connections are all in use`,
       })
-    await this.#close(...oldest)
+    await this.#close(oldest)
   }
 
   #failed(key: string, cause: unknown): void {
@@ -265,13 +317,26 @@ export class Connections {
     this.#failures.set(key, { count, untilMs: clock.now() + pauseMs, reason })
   }
 
-  #close(key: string, live: Live): Promise<void> {
-    if (this.#live.get(key) === live) this.#live.delete(key)
+  /** Asks nothing more over it, and ends it when what was asked has had a while to be answered. */
+  #retire(live: Live): void {
+    if (this.#live.get(live.key) !== live) return
+    this.#live.delete(live.key)
+    const { clock, signal } = this.#deps
+    const idle = live.running > 0 ? clock.sleep(retireMs, signal) : Promise.resolve()
+    const ending = idle.then(() => this.#close(live)).finally(() => this.#ending.delete(ending))
+    this.#ending.add(ending)
+  }
+
+  #close(live: Live): Promise<void> {
+    if (this.#live.get(live.key) === live) this.#live.delete(live.key)
     const ending = live.connection.close().finally(() => this.#ending.delete(ending))
     this.#ending.add(ending)
     return ending
   }
 }
+
+const isNotTaken = (cause: unknown): boolean =>
+  cause instanceof GatehouseError && cause.facts['not_taken'] === true
 
 const reasonOf = (cause: unknown): string => {
   if (!(cause instanceof GatehouseError)) return 'it failed'

@@ -1,5 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
-import type { FeatureMethod } from '../../domain/upstream/features.ts'
+import type { FeatureList, FeatureMethod } from '../../domain/upstream/features.ts'
 import { visibleText } from '../../domain/upstream/visible-text.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Ids } from '../../ports/ids.ts'
@@ -14,12 +14,16 @@ import { TimeUp, within } from '../call/within.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
+/** Lists beside that of the tools, of which a client is told that they have changed. */
+export type ChangingLists = readonly FeatureList[]
+
 /** Features for clients that use more of MCP than its tools. */
 export type OfferedFeatures = {
   readonly prompts: boolean
   readonly resources: boolean
   /** Changes of resources. */
   readonly subscriptions: boolean
+  readonly changingLists: ChangingLists
   readonly completions: boolean
   /** Log messages of servers, while a tool of theirs is called. */
   readonly logging: boolean
@@ -61,6 +65,8 @@ export type FeatureDeps = {
   listCapabilities(op: AgentOp, input: object): Promise<readonly ListedCapability[]>
   /** Whether a server tells of changes of its resources. */
   readonly tellsChanges: (server: string) => boolean
+  /** Lists of which a server tells that they have changed. */
+  readonly changingLists: (server: string) => ChangingLists
 }
 
 /** Clients list what there is before they do anything else: one server must not keep them waiting for long. */
@@ -178,6 +184,24 @@ const listersIn = (offers: Offers, method: ListMethod): readonly ServerTool[] =>
     return [{ server, capability: lister.capability.name }]
   })
 
+const listMethods: Readonly<Record<FeatureList, readonly ListMethod[]>> = {
+  prompts: ['prompts/list'],
+  resources: ['resources/list', 'resources/templates/list'],
+}
+
+export const featureLists = Object.keys(listMethods) as ChangingLists
+
+/** Listed capabilities by which an agent lists prompts or resources: each is one of a server. */
+export const listersOf = (
+  listed: readonly ListedCapability[],
+  list: FeatureList,
+): readonly ListedCapability[] => {
+  const offers = offersIn(listed)
+  return listMethods[list].flatMap((method) =>
+    listersIn(offers, method).flatMap(({ server }) => offers.get(server)?.get(method) ?? []),
+  )
+}
+
 /** The text of a result that is an object of the protocol. */
 const objectIn = (data: Members): Members | null => {
   const [block] = Array.isArray(data['content']) ? (data['content'] as readonly unknown[]) : []
@@ -272,6 +296,24 @@ export async function useFeature(
   return { kind: 'answered', result: { ...result, _meta: { [upstreamKey]: server } } }
 }
 
+async function offeredTo(op: AgentOp, deps: FeatureDeps): Promise<OfferedFeatures> {
+  const listed = await deps.listCapabilities(op, {})
+  const offers = offersIn(listed)
+  const withResources = listersIn(offers, 'resources/list')
+  const tells = (list: FeatureList) =>
+    listersOf(listed, list).some(({ capability: { group } }) =>
+      deps.changingLists(group).includes(list),
+    )
+  return {
+    prompts: listersIn(offers, 'prompts/list').length > 0,
+    resources: withResources.length > 0,
+    subscriptions: withResources.some(({ server }) => deps.tellsChanges(server)),
+    changingLists: featureLists.filter(tells),
+    completions: [...offers.values()].some((ofServer) => mayComplete(ofServer)),
+    logging: listed.some(({ capability }) => capability.origin === 'upstream'),
+  }
+}
+
 export function bindFeatures(deps: FeatureDeps): { readonly useCases: FeatureUseCases } {
   const listOf = async (
     op: AgentOp,
@@ -317,18 +359,7 @@ export function bindFeatures(deps: FeatureDeps): { readonly useCases: FeatureUse
 
   return {
     useCases: {
-      async offeredFeatures(op) {
-        const listed = await deps.listCapabilities(op, {})
-        const offers = offersIn(listed)
-        const withResources = listersIn(offers, 'resources/list')
-        return {
-          prompts: listersIn(offers, 'prompts/list').length > 0,
-          resources: withResources.length > 0,
-          subscriptions: withResources.some(({ server }) => deps.tellsChanges(server)),
-          completions: [...offers.values()].some((ofServer) => mayComplete(ofServer)),
-          logging: listed.some(({ capability }) => capability.origin === 'upstream'),
-        }
-      },
+      offeredFeatures: (op) => offeredTo(op, deps),
       async listFeatures(op, { method }) {
         const listers = listersIn(await offersFor(op, deps), method)
         const lists = await Promise.all(listers.map((lister) => listIfAnswered(op, method, lister)))

@@ -33,6 +33,8 @@ export type SubscriptionDeps = FeatureDeps &
       op: AgentOp,
       input: { readonly approval_id: string; readonly deliver: false },
     ) => Promise<{ readonly result: CapabilityResult | null; readonly note: string | undefined }>
+    /** Aborts when the service stops. */
+    readonly signal: AbortSignal
     /** Whether the tool of a server passes calls now. */
     readonly inService: (tool: { readonly server: string; readonly capability: string }) => boolean
     readonly sessions: Pick<SessionTable, 'onEnd' | 'use'>
@@ -61,7 +63,10 @@ export type WatchOutcome =
  * gate: by the same policy and limits, and in the log.
  */
 export interface SubscriptionUseCases {
-  /** Until it is disposed, or the server tells of no more. Raises what the gate raises, and `QuotaExceeded`. */
+  /**
+   * Until it is disposed, or the agent may hear no more. A server that has gone is connected to again, and its client
+   * told that the resource has changed, since nobody knows. Raises what the gate raises, and `QuotaExceeded`.
+   */
   watchResource(
     op: AgentOp,
     input: { readonly uri: string },
@@ -84,6 +89,10 @@ const perAgentMax = 100
 const askedMax = 1_000
 /** Between two notices of one resource: those in between are one. */
 const paceMs = 1_000
+/** Before a server is asked once more that has just gone, longer each time. */
+const pauseMsMax = 60_000
+/** A server that was heard for so long has not gone at once. */
+const steadyMs = 60_000
 
 type Resource = {
   readonly server: string
@@ -98,6 +107,11 @@ const refusedRead = (cause: unknown): false => {
   throw cause
 }
 
+/** Said by the server itself: asking once more leads nowhere. */
+const isRefusal = (cause: unknown): boolean =>
+  cause instanceof GatehouseError &&
+  (cause.type === 'InvalidArguments' || cause.type === 'UpstreamToolFailed')
+
 /** One resource that an agent hears of. */
 class Subscription implements Disposable {
   readonly agent: string
@@ -108,6 +122,9 @@ class Subscription implements Disposable {
   readonly #over = new AbortController()
   readonly #done: () => void
   #watch: ResourceWatch | null = null
+  #openedMs = 0
+  /** Attempts since it was heard for a while. */
+  #vain = 0
   #hasChanged = false
   #isTelling = false
   #isLast = false
@@ -126,20 +143,40 @@ class Subscription implements Disposable {
     this.agent = op.actor.name
   }
 
-  async open(): Promise<void> {
+  async open(signal: AbortSignal): Promise<void> {
     const { server: upstream, inner: uri } = this.#resource
     const { agent } = this
-    const watch = await this.#deps.watchUpstream({ upstream, agent, uri }, this.#op.signal, () =>
+    const watch = await this.#deps.watchUpstream({ upstream, agent, uri }, signal, () =>
       this.#changed(),
     )
     this.#watch = watch
+    this.#openedMs = this.#deps.clock.now()
     if (this.#over.signal.aborted) return await watch[Symbol.asyncDispose]()
-    void watch.ended.then(() => this.#lost())
+    void watch.ended.then(() => this.#renew()).catch((cause: unknown) => this.#failed(cause))
   }
 
-  /** The server tells no more: what has changed since is not known, so that the client looks once more. */
+  /** The server tells no more: it is asked anew, for as long as the agent may read the resource. */
+  async #renew(): Promise<void> {
+    const { clock, signal: stops } = this.#deps
+    const signal = AbortSignal.any([this.#over.signal, stops])
+    if (clock.now() - this.#openedMs >= steadyMs) this.#vain = 0
+    while (!signal.aborted) {
+      if (this.#vain > 0) await clock.sleep(Math.min(pauseMsMax, 500 * 2 ** this.#vain), signal)
+      this.#vain += 1
+      if (!(await this.mayRead())) return this.#end()
+      try {
+        await this.open(signal)
+        return this.#changed()
+      } catch (cause) {
+        if (signal.aborted) return
+        if (!(cause instanceof GatehouseError)) throw cause
+        if (isRefusal(cause)) return this.#lost()
+      }
+    }
+  }
+
+  /** Changes since then are not known, so that the client looks once more. */
   #lost(): void {
-    if (this.#over.signal.aborted) return
     this.#isLast = true
     this.#changed()
   }
@@ -149,10 +186,7 @@ class Subscription implements Disposable {
     if (this.#isTelling) return
     this.#isTelling = true
     this.#tell()
-      .catch((cause: unknown) => {
-        this.#deps.log.warn({ err: cause, agent: this.agent }, 'a changed resource was not told')
-        this.#end()
-      })
+      .catch((cause: unknown) => this.#failed(cause))
       .finally(() => {
         this.#isTelling = false
       })
@@ -186,6 +220,11 @@ class Subscription implements Disposable {
     const asked = { agent: this.agent, capability, arguments: { uri: inner } }
     const { decision } = await this.#deps.testPolicy(op, asked)
     return decision.kind !== 'deny'
+  }
+
+  #failed(cause: unknown): void {
+    this.#deps.log.warn({ err: cause, agent: this.agent }, 'a changed resource was not told')
+    this.#end()
   }
 
   #end(): void {
@@ -282,7 +321,7 @@ class Subscriptions {
       const outcome = await this.#read(op, uri, subscription)
       if (outcome.kind !== 'answered') return outcome
       await this.#record(op, 'upstream.subscribed', resource)
-      await subscription.open()
+      await subscription.open(op.signal)
       isOpen = true
       return { kind: 'watched', [Symbol.dispose]: () => subscription[Symbol.dispose]() }
     } finally {

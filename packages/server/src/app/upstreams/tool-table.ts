@@ -83,6 +83,11 @@ export class ToolTable {
     return offered.record
   }
 
+  /** State of a server when it was last asked; null where it is not known or never answered. */
+  seen(name: string): UpstreamRecord['seen'] {
+    return this.#offered.get(name)?.record.seen ?? null
+  }
+
   /** Raises what a call of the capability would, where its tool is known to be out of service; returns its server. */
   assertInService({ group, name }: Pick<Capability, 'group' | 'name'>): UpstreamRecord {
     const record = this.find(group)

@@ -31,6 +31,7 @@ import { addUpstream, forgetCredentials } from './add-upstream.ts'
 import { callTool } from './call-tool.ts'
 import { type ConnectionDeps, Connections } from './connections.ts'
 import { type EditOrder, editUpstream } from './edit-upstream.ts'
+import type { ChangingLists } from './features.ts'
 import { beginLogin, endLogin, finishLogin, logout } from './login.ts'
 import { type QuestionDeps, Questions } from './questions.ts'
 import { recordSeen, whilePinned } from './record-seen.ts'
@@ -43,6 +44,8 @@ import { findUpstream, type UpstreamDeps } from './upstream-deps.ts'
 export type UpstreamRoomDeps = Omit<UpstreamDeps, 'connections'> & {
   readonly settings: ConnectionDeps['settings'] & QuestionDeps['settings']
   readonly notified: QuestionDeps['notified']
+  /** Told of each change of prompts or resources. */
+  readonly listChanged: ConnectionDeps['listChanged']
   readonly secrets: QuestionDeps['secrets']
   readonly node: string
   readonly stops: QuestionDeps['stops']
@@ -87,6 +90,7 @@ export type Upstreams = Part<UpstreamUseCases> & {
     changed: () => void,
   ): Promise<ResourceWatch>
   tellsChanges(name: string): boolean
+  changingLists(name: string): ChangingLists
   /** Raises what a call of a tool would raise before it reaches its server. */
   assertCallable(call: Pick<Call, 'agent' | 'capability'>): Promise<void>
   /** Ends what a revoked agent has of its own. */
@@ -153,8 +157,8 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
       whilePinned(inner, call.upstream, () => callTool({ ...inner, questions }, call, context)),
     watch: ({ upstream, agent, uri }, signal, changed) =>
       connections.watch(upstream, agent, signal, { uri, changed }),
-    tellsChanges: (name) =>
-      deps.table.offered().some(({ record }) => record.name === name && record.seen?.tells_changes),
+    tellsChanges: (name) => deps.table.seen(name)?.tells_changes === true,
+    changingLists: (name) => deps.table.seen(name)?.changing_lists ?? [],
     assertCallable: (call) => assertCallable(inner, call),
     endWithAgent: async (_op, _tx, agent) => () => void connections.endOfAgent(agent),
     health: () => healthOf(inner),

@@ -9,6 +9,9 @@ export const featureMethods = [
 ] as const
 export type FeatureMethod = (typeof featureMethods)[number]
 
+/** A list of a server beside that of its tools. That of resources has its templates, too. */
+export type FeatureList = 'prompts' | 'resources'
+
 export type FeatureDefinition = {
   readonly name: string
   readonly description: string

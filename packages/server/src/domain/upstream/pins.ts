@@ -1,5 +1,6 @@
 import type { UpstreamToolState } from '@gatehouse/contract'
 import { type CertificateIdentity, isSameCertificate } from './certificate.ts'
+import type { FeatureList } from './features.ts'
 import { fitToolNames } from './tool-names.ts'
 
 /** A definition as the server sent it. */
@@ -27,6 +28,8 @@ export type Seen = {
   readonly certificate?: CertificateIdentity
   /** Whether it tells of changes of its resources. */
   readonly tells_changes?: true
+  /** Lists of which it tells that they have changed; absent where there are none. */
+  readonly changing_lists?: readonly FeatureList[]
   readonly tools: readonly Definition[]
 }
 

@@ -18,7 +18,9 @@ const listMembers: Readonly<Record<ListMethod, string>> = {
   'resources/templates/list': 'resourceTemplates',
 }
 
-const families: Readonly<Record<ListMethod | UseFeature['method'], keyof OfferedFeatures>> = {
+const families: Readonly<
+  Record<ListMethod | UseFeature['method'], Exclude<keyof OfferedFeatures, 'changingLists'>>
+> = {
   'prompts/list': 'prompts',
   'prompts/get': 'prompts',
   'resources/list': 'resources',
@@ -43,13 +45,20 @@ export const hasFeature = (offered: OfferedFeatures, method: ClientFeature): boo
   offered[families[method]]
 
 /** Declared features: nothing where no server that the agent may use has any. */
-export const capabilitiesOf = ({ subscriptions, ...offered }: OfferedFeatures): Members =>
+export const capabilitiesOf = ({
+  subscriptions,
+  changingLists,
+  ...offered
+}: OfferedFeatures): Members =>
   Object.fromEntries(
     Object.entries(offered)
       .filter(([, isOffered]) => isOffered)
       .map(([family]) => [
         family,
-        family === 'resources' && subscriptions ? { subscribe: true } : {},
+        {
+          ...(family === 'resources' && subscriptions ? { subscribe: true } : {}),
+          ...(changingLists.some((list) => list === family) ? { listChanged: true } : {}),
+        },
       ]),
   )
 

@@ -10,6 +10,7 @@ import type { WebSocket } from 'ws'
 import { Hold } from '../../app/call/hold.ts'
 import type { Held, MemoryBudget } from '../../app/call/memory-budget.ts'
 import type { AgentOp } from '../../app/call/op.ts'
+import type { ChangingLists } from '../../app/upstreams/features.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
 import { type Envelope, isMembers, readEnvelope } from '../http/envelope.ts'
 import type { GatewayLimits } from '../http/limits.ts'
@@ -17,7 +18,7 @@ import { needsSlices } from '../http/parse-json.ts'
 import { parseRequests, parseRequestsInSlices } from '../http/parse-requests.ts'
 import { atOnce, Cancellation, TransportOp } from '../http/transport-op.ts'
 import type { McpDeps } from './mcp-call.ts'
-import { notificationOf } from './notifications.ts'
+import { changedListOf, notificationOf } from './notifications.ts'
 import { Outbox } from './outbox.ts'
 import { answerRequest, type ClientInfo, errorText, initialize, isMcpId } from './peer.ts'
 import { batchingVersion, type LegacyVersion, unspokenVersion } from './versions.ts'
@@ -73,6 +74,7 @@ export class McpSocket {
   #session: string | null = null
   #opening: Promise<string> | null = null
   #version: LegacyVersion | null = null
+  #changingLists: ChangingLists = []
   #logLevel: LogLevel | undefined
   #running = 0
   #parsing = false
@@ -329,7 +331,9 @@ export class McpSocket {
     if ('error' in opened) return errorText(id, opened.error)
     this.#version = opened.version
     const session_id = await this.#open(opened.client)
-    const result = opened.result(await app.offeredFeatures(this.#op(session_id)))
+    const offered = await app.offeredFeatures(this.#op(session_id))
+    this.#changingLists = offered.changingLists
+    const result = opened.result(offered)
     return JSON.stringify({ jsonrpc: '2.0', id, result })
   }
 
@@ -427,6 +431,8 @@ export class McpSocket {
 
   #tell(event: GatehouseEvent): boolean | Promise<boolean> {
     if (this.#closing || !this.#stillValid()) return false
+    const list = changedListOf(event)
+    if (list !== null && !this.#changingLists.includes(list)) return false
     return this.#push(JSON.stringify(notificationOf(event, this.#deps.names)))
   }
 

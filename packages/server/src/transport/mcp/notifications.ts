@@ -1,4 +1,5 @@
 import { CapabilityResult, type GatehouseEvent } from '@gatehouse/contract'
+import type { ChangingLists } from '../../app/upstreams/features.ts'
 import type { ToolNames } from '../http/tool-names.ts'
 import { resultOfStored } from './tools.ts'
 
@@ -28,8 +29,19 @@ const resolved = (event: GatehouseEvent, names: ToolNames): McpNotification => {
   })
 }
 
+const changes: Readonly<Record<string, ChangingLists[number]>> = {
+  'prompts.changed': 'prompts',
+  'resources.changed': 'resources',
+}
+
+/** List beside that of the tools which an event says has changed: told of to clients that were promised it. */
+export const changedListOf = ({ type }: GatehouseEvent): ChangingLists[number] | null =>
+  changes[type] ?? null
+
 /** An event as MCP peers are told of it; those we have no name for go under our own. */
 export const notificationOf = (event: GatehouseEvent, names: ToolNames): McpNotification => {
+  const list = changedListOf(event)
+  if (list !== null) return notification(`notifications/${list}/list_changed`)
   switch (event.type) {
     case 'tools.changed':
       return notification('notifications/tools/list_changed')

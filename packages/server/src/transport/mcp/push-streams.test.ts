@@ -16,6 +16,7 @@ const scene = () => {
   const listeners = new Set<Tell>()
   const app = {
     stillValid: () => true,
+    holdSession: () => ({ [Symbol.dispose]: () => {} }),
     subscribeEvents(_agent: string, tell: Tell): Disposable {
       listeners.add(tell)
       return { [Symbol.dispose]: () => void listeners.delete(tell) }
@@ -44,14 +45,14 @@ test('an answer that closed before it became a stream takes no place', () => {
   const { connections, streams, listeners } = scene()
   const res = unreadAnswer()
   res.destroy()
-  expect(streams.open(res, actor, 'sess-1')).toBe(null)
+  expect(streams.open(res, actor, 'sess-1', [])).toBe(null)
   expect([connections.take('alpha'), listeners.size]).toEqual([true, 0])
 })
 
 test('what an answer was still writing when it closed was not taken', async () => {
   const { connections, streams, listeners } = scene()
   const res = unreadAnswer()
-  expect(streams.open(res, actor, 'sess-1')).toBe(null)
+  expect(streams.open(res, actor, 'sess-1', [])).toBe(null)
   const told = [...listeners].map(async (tell) => tell(wake))
   expect(told).toHaveLength(1)
   res.destroy()

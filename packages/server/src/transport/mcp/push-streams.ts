@@ -1,12 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import { rpcCodes } from '@gatehouse/contract'
 import type { AgentOp } from '../../app/call/op.ts'
+import type { ChangingLists } from '../../app/upstreams/features.ts'
 import type { GatewayLimits } from '../http/limits.ts'
 import { type Refusal, tooManyConnections } from '../http/respond.ts'
 import type { AgentConnections } from './agent-connections.ts'
 import { beginEventStream, writeEvent, writeHeartbeat } from './event-stream.ts'
 import type { McpDeps } from './mcp-call.ts'
-import { notificationOf } from './notifications.ts'
+import { changedListOf, notificationOf } from './notifications.ts'
 
 type Actor = AgentOp['actor']
 type PushDeps = Pick<McpDeps, 'app' | 'names'> & {
@@ -112,7 +113,13 @@ export class PushStreams {
   }
 
   /** Opens the stream of a session with GET; the answer is a refusal where that cannot be. */
-  open(res: ServerResponse, actor: Actor, sessionId: string): Refusal | null {
+  open(
+    res: ServerResponse,
+    actor: Actor,
+    sessionId: string,
+    /** Lists of which the client was promised that it is told. */
+    changingLists: ChangingLists,
+  ): Refusal | null {
     // The close came before anyone listened for it, and would never give its place back.
     if (res.destroyed) return null
     // One stream a session, so that no event is told twice.
@@ -120,11 +127,15 @@ export class PushStreams {
     const stream = this.begin(res, actor)
     if (!(stream instanceof PushStream)) return stream
     this.#ofSessions.set(sessionId, stream)
-    const events = this.#deps.app.subscribeEvents(actor.name, (event) =>
-      stream.write(JSON.stringify(notificationOf(event, this.#deps.names))),
-    )
+    const events = this.#deps.app.subscribeEvents(actor.name, (event) => {
+      const list = changedListOf(event)
+      if (list !== null && !changingLists.includes(list)) return false
+      return stream.write(JSON.stringify(notificationOf(event, this.#deps.names)))
+    })
+    const session = this.#deps.app.holdSession({ actor, session_id: sessionId })
     res.once('close', () => {
       events[Symbol.dispose]()
+      session[Symbol.dispose]()
       this.#ofSessions.delete(sessionId)
     })
     stream.heartbeat()

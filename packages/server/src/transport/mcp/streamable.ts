@@ -9,6 +9,7 @@ import {
 import { Hold } from '../../app/call/hold.ts'
 import type { Held } from '../../app/call/memory-budget.ts'
 import type { AgentOp } from '../../app/call/op.ts'
+import type { ChangingLists } from '../../app/upstreams/features.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
 import { type Envelope, isMembers, readEnvelope } from '../http/envelope.ts'
 import type { Exchange } from '../http/exchanges.ts'
@@ -35,7 +36,16 @@ type Post = {
 }
 
 /** A session that ends by itself is forgotten with those that came after it. */
-const logLevelsMax = 10_000
+const sessionsMax = 10_000
+
+/** Facts about a session that its transport needs. */
+type Known = {
+  /** Lists of which its client was promised that it is told. */
+  readonly changingLists: ChangingLists
+  readonly logLevel?: LogLevel
+}
+
+const unknown: Known = { changingLists: [] }
 
 const header = (req: IncomingMessage, name: string): string | undefined => {
   const value = req.headers[name]
@@ -54,8 +64,8 @@ export class StreamableHttp {
   readonly #streams: PushStreams
   /** Running requests, by session and request id, so that they can be cancelled. */
   readonly #calls = new Map<string, Map<string | number, Cancellation>>()
-  /** By session, the ones that were set last. */
-  readonly #logLevels = new Map<string, LogLevel>()
+  /** By session, those that said or were told something last. */
+  readonly #known = new Map<string, Known>()
 
   constructor(deps: McpDeps & { readonly limits: GatewayLimits }, streams: PushStreams) {
     this.#deps = deps
@@ -101,7 +111,8 @@ export class StreamableHttp {
       return refuse(req, res, refusals.mcpMethods)
     }
     if (!(await this.#inSession(res, actor, sessionId))) return
-    const refused = this.#streams.open(res, actor, sessionId)
+    const { changingLists } = this.#knownOf(sessionId)
+    const refused = this.#streams.open(res, actor, sessionId, changingLists)
     if (refused) refuse(req, res, refused)
   }
 
@@ -118,7 +129,7 @@ export class StreamableHttp {
       return this.#thrown(res, op.request_id, thrown)
     }
     this.#streams.close(sessionId)
-    this.#logLevels.delete(sessionId)
+    this.#known.delete(sessionId)
     sendEmpty(res, 204)
   }
 
@@ -212,11 +223,13 @@ export class StreamableHttp {
     if ('error' in opened) return this.#fault(res, 200, id, opened.error)
     const op = this.#op(actor, null)
     try {
-      const result = opened.result(await app.offeredFeatures(op))
+      const offered = await app.offeredFeatures(op)
+      const result = opened.result(offered)
       const { session_id } = await app.openSession(op, {
         transport: 'mcp-http',
         client: opened.client,
       })
+      this.#keep(session_id, { changingLists: offered.changingLists })
       const text = JSON.stringify({ jsonrpc: '2.0', id, result })
       sendJson(res, 200, text, { 'Mcp-Session-Id': session_id })
     } catch (thrown) {
@@ -265,15 +278,20 @@ export class StreamableHttp {
     if (sessionId === null) return {}
     return {
       push: (text) => this.#streams.push(sessionId, text),
-      logLevel: this.#logLevels.get(sessionId),
-      setLogLevel: (level) => {
-        this.#logLevels.delete(sessionId)
-        this.#logLevels.set(sessionId, level)
-        const [oldest] = this.#logLevels.keys()
-        if (oldest !== undefined && this.#logLevels.size > logLevelsMax)
-          this.#logLevels.delete(oldest)
-      },
+      logLevel: this.#knownOf(sessionId).logLevel,
+      setLogLevel: (logLevel) => this.#keep(sessionId, { ...this.#knownOf(sessionId), logLevel }),
     }
+  }
+
+  #knownOf(sessionId: string): Known {
+    return this.#known.get(sessionId) ?? unknown
+  }
+
+  #keep(sessionId: string, known: Known): void {
+    this.#known.delete(sessionId)
+    this.#known.set(sessionId, known)
+    const [oldest] = this.#known.keys()
+    if (oldest !== undefined && this.#known.size > sessionsMax) this.#known.delete(oldest)
   }
 
   /** Peers without a session share nothing they could tell their request ids apart by. */

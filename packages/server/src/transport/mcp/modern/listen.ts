@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { GatehouseError, type GatehouseEvent, type RpcErrorObject } from '@gatehouse/contract'
 import type { FollowedApproval } from '../../../app/approvals/follow-approval.ts'
+import { type ChangingLists, featureLists } from '../../../app/upstreams/features.ts'
 import { isMembers, type Members } from '../../http/envelope.ts'
 import type { Refusal } from '../../http/respond.ts'
 import { changedResource } from '../features.ts'
-import { notificationOf } from '../notifications.ts'
+import { changedListOf, notificationOf } from '../notifications.ts'
 import { invalidParams } from '../peer.ts'
 import { PushStream } from '../push-streams.ts'
 import type { ToolResult } from '../tools.ts'
@@ -23,6 +24,8 @@ const uriMax = 2_048
 
 type Filter = {
   readonly tools: boolean
+  /** Other lists whose changes it hears of. */
+  readonly lists: ChangingLists
   readonly taskIds: readonly string[]
   /** Addresses of resources whose changes it hears of. */
   readonly resources: readonly string[]
@@ -60,6 +63,7 @@ const readFilter = (params: Members): Filter | { readonly error: RpcErrorObject 
   }
   return {
     tools: asked['toolsListChanged'] === true,
+    lists: featureLists.filter((list) => asked[`${list}ListChanged`] === true),
     taskIds,
     resources,
     events: events === true || isMembers(events),
@@ -81,8 +85,9 @@ const findTask = async (
   }
 }
 
-const honouredOf = ({ tools, taskIds, resources, events }: Filter): Members => ({
+const honouredOf = ({ tools, lists, taskIds, resources, events }: Filter): Members => ({
   ...(tools ? { toolsListChanged: true } : {}),
+  ...Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true])),
   ...(taskIds.length > 0 ? { taskIds } : {}),
   ...(resources.length > 0 ? { resourceSubscriptions: resources } : {}),
   ...(events ? { [eventsExtension]: true } : {}),
@@ -150,6 +155,8 @@ class Subscription {
 
   async #write(event: GatehouseEvent): Promise<boolean> {
     if (event.type === 'tools.changed') return this.#filter.tools && (await this.#notify(event))
+    const list = changedListOf(event)
+    if (list !== null) return this.#filter.lists.includes(list) && (await this.#notify(event))
     const task =
       event.type === 'approval.resolved' &&
       (await this.#tellTask(String(event.data['approval_id'])))
@@ -262,7 +269,13 @@ export const serveListen = async (
   for (const taskId of asked.taskIds) if (await findTask(call, taskId)) taskIds.push(taskId)
   const watched = new Watched(call)
   try {
-    const filter = { ...asked, taskIds, resources: await watched.add(asked.resources) }
+    const { changingLists } = await deps.app.offeredFeatures(opOf(call))
+    const filter = {
+      ...asked,
+      taskIds,
+      lists: asked.lists.filter((list) => changingLists.includes(list)),
+      resources: await watched.add(asked.resources),
+    }
     if (res.destroyed) return null
     const stream = deps.streams.begin(res, exchange.actor, completeText(id))
     if (!(stream instanceof PushStream)) return { refusal: stream }
@@ -276,7 +289,11 @@ export const serveListen = async (
     const events = deps.app.subscribeEvents(exchange.actor.name, (event) =>
       subscription.tell(event),
     )
-    res.once('close', () => events[Symbol.dispose]())
+    const session = deps.app.holdSession(opOf(call))
+    res.once('close', () => {
+      events[Symbol.dispose]()
+      session[Symbol.dispose]()
+    })
     await subscription.catchUp()
     return null
   } finally {

@@ -37,7 +37,7 @@ import { eventsExtension } from './listen.ts'
 import { inSession, type ModernCall, type ModernRequest, opOf } from './modern-request.ts'
 import { answerTask, taskOf } from './tasks.ts'
 
-/** How long a client may trust a list of tools that it was not told has changed. */
+/** How long a client may trust a list that it was not told has changed. */
 const listTtlMs = 5_000
 
 const failed = (error: { code: number; message: string; data?: unknown }): ProtocolError =>
@@ -101,16 +101,13 @@ const mcpCallOf = (call: ModernCall): McpCall => {
   return { actor, session_id, cancellation: exchange, held, gone, ...hold }
 }
 
-/** How long a client may trust what it was told of prompts and resources: nobody tells it when that changes. */
-const featureTtlMs = 5_000
-
 const answerClientFeature = async (call: ModernCall, method: ClientFeature): Promise<unknown> => {
   const op = opOfCall(mcpCallOf(call), call.requestId)
   const answer = await answerFeature(call.deps, op, method, call.params)
   if ('error' in answer) throw failed(answer.error)
   const isCached = isListing(method) || method === 'resources/read'
   return isCached
-    ? { ...answer.result, ttlMs: isListing(method) ? featureTtlMs : 0, cacheScope: 'private' }
+    ? { ...answer.result, ttlMs: isListing(method) ? listTtlMs : 0, cacheScope: 'private' }
     : answer.result
 }
 
@@ -177,6 +174,7 @@ const nothing: OfferedFeatures = {
   prompts: false,
   resources: false,
   subscriptions: false,
+  changingLists: [],
   completions: false,
   logging: false,
 }

@@ -1,15 +1,29 @@
 import type { EventBus } from '../../ports/events.ts'
 import type { Log } from '../../ports/log.ts'
+import type { ChangedList, ServerList } from '../../ports/upstream.ts'
+import type { ListedCapability } from '../call/invoke.ts'
 import { type ListDeps, listFor } from '../gate/list-capabilities.ts'
+import { featureLists, listersOf } from '../upstreams/features.ts'
 
-type Listening = { listeners: number; signature: Promise<string> }
+const lists: readonly ServerList[] = ['tools', ...featureLists]
+
+/** Facts that decide on what is in each list. */
+type Signature = Readonly<Record<ServerList, string>>
+
+type Listening = { listeners: number; signature: Promise<Signature> }
 type Deps = ListDeps & { readonly events: EventBus; readonly log: Log }
 
+const nothing: Signature = { tools: '', prompts: '', resources: '' }
+
+const signatureOf = (listed: readonly ListedCapability[]): string =>
+  listed.map(({ capability, tier }) => `${capability.definition_hash}=${tier}`).join(',')
+
 /**
- * Tells an agent that its tools changed, when a new policy, a new definition, its tool set or something that was
- * connected really changes what it may use. Only agents that listen are looked at.
+ * Tells an agent that its tools, prompts or resources changed, when a new policy, a new definition, its tool set or
+ * something that was connected really changes what it may use, or a server says so of its own. Only agents that listen
+ * are looked at.
  */
-export class ToolChanges implements Disposable {
+export class ListChanges implements Disposable {
   readonly #deps: Deps
   readonly #listening = new Map<string, Listening>()
   readonly #watching: readonly Disposable[]
@@ -47,11 +61,34 @@ export class ToolChanges implements Disposable {
     await this.#compare()
   }
 
+  /** A server says it: told to those whose list has entries of the server. */
+  changed(change: ChangedList): void {
+    void this.#inTurn(() => this.#passOn(change))
+  }
+
+  async #passOn({ upstream, agent: only, list }: ChangedList): Promise<void> {
+    for (const agent of this.#listening.keys()) {
+      if (only !== null && agent !== only) continue
+      const listers = listersOf(await this.#listed(agent), list)
+      if (listers.some(({ capability }) => capability.group === upstream)) this.#tell(agent, list)
+    }
+  }
+
   /**
    * By policy and capabilities as they are now, so that a change while it is read is one.
    * A listing that cannot be read counts as a change: to list once more costs less than to miss one.
    */
-  async #signature(name: string): Promise<string> {
+  async #signature(name: string): Promise<Signature> {
+    const listed = await this.#listed(name)
+    if (listed.length === 0) return nothing
+    return {
+      tools: signatureOf(listed),
+      prompts: signatureOf(listersOf(listed, 'prompts')),
+      resources: signatureOf(listersOf(listed, 'resources')),
+    }
+  }
+
+  async #listed(name: string): Promise<readonly ListedCapability[]> {
     const { availability, clock, directory, settings } = this.#deps
     const [capabilities, rules] = [this.#deps.registry.list(), this.#deps.policy.current()]
     const registry = { list: () => capabilities }
@@ -59,20 +96,21 @@ export class ToolChanges implements Disposable {
     const deps = { availability, clock, registry, policy, settings }
     try {
       const agent = await directory.find(name)
-      if (!agent) return ''
-      return (await listFor(deps, agent, null))
-        .map(({ capability, tier }) => `${capability.definition_hash}=${tier}`)
-        .join(',')
+      return agent ? await listFor(deps, agent, null) : []
     } catch (cause) {
       this.#deps.log.warn({ err: cause, agent: name }, 'the tools of an agent could not be read')
-      return ''
+      return []
     }
   }
 
   /** One after the other: what is told of once is not told of again. */
-  #compare(only?: string): Promise<void> {
-    this.#turn = this.#turn.then(() => this.#compareEach(only))
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    this.#turn = this.#turn.then(work)
     return this.#turn
+  }
+
+  #compare(only?: string): Promise<void> {
+    return this.#inTurn(() => this.#compareEach(only))
   }
 
   async #compareEach(only: string | undefined): Promise<void> {
@@ -80,10 +118,13 @@ export class ToolChanges implements Disposable {
       if (only !== undefined && agent !== only) continue
       const before = await known.signature
       const signature = await this.#signature(agent)
-      if (signature === before) continue
       known.signature = Promise.resolve(signature)
-      this.#deps.events.publish({ type: 'tools.changed', agent, data: {} })
+      for (const list of lists) if (signature[list] !== before[list]) this.#tell(agent, list)
     }
+  }
+
+  #tell(agent: string, list: ServerList): void {
+    this.#deps.events.publish({ type: `${list}.changed`, agent, data: {} })
   }
 
   [Symbol.dispose](): void {
