@@ -41,6 +41,9 @@ const project = (
   },
 })
 
+/** Before each file that may ask for a program. */
+const awaitPrograms = 'scripts/lib/await-programs.mjs'
+
 const unit = ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.mjs']
 
 export default defineConfig({
@@ -51,16 +54,17 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     projects: [
       project('unit', { include: unit, exclude: [postgres], timeoutMs: 30_000, isolate: false }),
-      project('postgres', { include: [postgres], timeoutMs: 60_000 }),
+      project('postgres', { include: [postgres], timeoutMs: 60_000, setup: [awaitPrograms] }),
       project('integration', {
         include: ['packages/*/test/**/*.test.ts'],
         timeoutMs: 60_000,
         isolate: false,
-        setup: ['packages/cli/test/setup.ts'],
+        setup: [awaitPrograms, 'packages/cli/test/setup.ts'],
       }),
       project('e2e', {
         include: ['test/*.test.ts', 'test/{attacks,dashboard}/**/*.test.ts'],
         timeoutMs: 180_000,
+        setup: [awaitPrograms],
       }),
     ],
   },

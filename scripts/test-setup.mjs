@@ -177,8 +177,28 @@ const installLacking = async (wants) => {
   if (lacked.length > 0) await aptInstall(lacked.map(({ from }) => from))
 }
 
+/** Programs that unit tests ask for, which begin at once. */
+export const ofUnitTests = ['git', 'systemd-analyze']
+
+/** All at once: they wait for the network, and for different places in it. Returns what is missing. */
+const setUpOthers = async (wants) => {
+  const foreign = (await listForeignPrograms()).filter((name) => wants(`npm:${name}`))
+  const [hasEngine, missingPrograms] = await Promise.all([
+    !wants('engine') || fetchEngine().catch(() => false),
+    installForeignPrograms(foreign),
+    installLacking(wants),
+  ])
+  const left = await lacking(wants)
+  return [
+    ...(hasEngine ? [] : [{ what: 'node-llama-cpp', suites: 'models that run in the engine' }]),
+    ...missingPrograms,
+    ...left.map(({ from, suites }) => ({ what: from, suites })),
+  ]
+}
+
 /**
- * Facts for the test run: its environment, and what is missing with the suites that need it.
+ * Facts for the test run: its environment, and what is missing with the suites that need it; `others` is what is missing
+ * of programs that only tests after the unit tests ask for, which are still being fetched.
  * `needs` names what the chosen tests ask for; null is everything.
  */
 export const setUpTests = async (needs) => {
@@ -190,19 +210,8 @@ export const setUpTests = async (needs) => {
     if (postgres) env.GATEHOUSE_TEST_POSTGRES_BIN = postgres
     else missing.push({ what: 'PostgreSQL', project: 'postgres', suites: 'the PostgreSQL engine' })
   }
-
-  const foreign = (await listForeignPrograms()).filter((name) => wants(`npm:${name}`))
-  // All at once: they wait for the network, and for different places in it.
-  const [hasEngine, hasPython, missingPrograms] = await Promise.all([
-    !wants('engine') || fetchEngine().catch(() => false),
-    !wants('python') || quietly(['python3', '--version'], 10_000),
-    installForeignPrograms(foreign),
-    installLacking(wants),
-  ])
-  if (!hasEngine) missing.push({ what: 'node-llama-cpp', suites: 'models that run in the engine' })
-  if (!hasPython) missing.push({ what: 'Python 3', suites: "the audit log's second verifier" })
-  missing.push(...missingPrograms)
-  const left = await lacking(wants)
-  for (const { from, suites } of left) missing.push({ what: from, suites })
-  return { env, missing }
+  if (wants('python') && !(await quietly(['python3', '--version'], 10_000)))
+    missing.push({ what: 'Python 3', suites: "the audit log's second verifier" })
+  await installLacking((name) => wants(name) && ofUnitTests.includes(name))
+  return { env, missing, others: setUpOthers(wants) }
 }

@@ -1,7 +1,7 @@
 // npm test [-- arguments of vitest]: everything from a fresh checkout to the verdict, which is the last
 // line: "N passed, N failed", and ", N skipped" where some were.
 import './lib/require-node.mjs'
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { build } from './lib/build.mjs'
 import { countTests } from './lib/count-tests.mjs'
@@ -11,21 +11,41 @@ import { needsOfRun } from './lib/test-needs.mjs'
 import { setUpTests } from './test-setup.mjs'
 
 const reportFile = path.join(root, '.cache/test-report.json')
+/** A file that is there once all programs are; tests that may ask for one wait for it (scripts/lib/await-programs.mjs). */
+const programsFile = path.join(root, `.cache/test-programs-${process.pid}`)
+
+const tell = (missing) => {
+  for (const { what, suites } of missing)
+    console.error(`Not available: ${what}. Skipped without it: ${suites}.`)
+}
+
+/** Whatever came of it, the tests go on. */
+const fetchOthers = async (others) => {
+  try {
+    tell(await others)
+  } catch (error) {
+    console.error(error)
+  } finally {
+    await writeFile(programsFile, '')
+  }
+}
 
 const runTests = async (args) => {
-  const { env, missing } = await setUpTests(await needsOfRun(args))
-  for (const { what, suites } of missing) {
-    console.error(`Not available: ${what}. Skipped without it: ${suites}.`)
-  }
+  const { env, missing, others } = await setUpTests(await needsOfRun(args))
+  tell(missing)
   const left = args.some((arg) => arg.startsWith('--project'))
     ? []
     : missing.filter((m) => m.project).map((m) => `--project=!${m.project}`)
   await mkdir(path.dirname(reportFile), { recursive: true })
   await rm(reportFile, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
-  const { code } = await run([...tools.vitest, 'run', ...reporters, ...left, ...args], {
-    env: { ...process.env, ...env },
-  })
+  const [{ code }] = await Promise.all([
+    run([...tools.vitest, 'run', ...reporters, ...left, ...args], {
+      env: { ...process.env, ...env, GATEHOUSE_TEST_PROGRAMS: programsFile },
+    }),
+    fetchOthers(others),
+  ])
+  await rm(programsFile)
   try {
     const counted = countTests(JSON.parse(await readFile(reportFile, 'utf8')), code)
     for (const trouble of counted.troubles) console.error(trouble)

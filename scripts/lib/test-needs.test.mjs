@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { ofUnitTests } from '../test-setup.mjs'
 import { listForeignPrograms } from './foreign-programs.mjs'
 import { root } from './run.mjs'
 import { needsOf } from './test-needs.mjs'
@@ -34,6 +35,17 @@ test('every program that a suite can ask for is one that the set-up knows', () =
   const names = [...kit.matchAll(/^ {2}([a-z]+): '\//gm)].map((match) => match[1])
   expect(names.length).toBeGreaterThan(3)
   for (const name of names) expect(setUp).toContain(`name: '${name}'`)
+})
+
+test('unit tests ask for nothing that is still being fetched when they begin', () => {
+  const folders = readdirSync(path.join(root, 'packages')).map((name) => `packages/${name}/src`)
+  const units = [...folders, 'scripts'].flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true })
+      .filter((file) => /\.test\.(ts|mjs)$/.test(file) && !file.includes('storage/postgres/'))
+      .map((file) => `${folder}/${file}`),
+  )
+  const early = ['python', ...ofUnitTests]
+  expect(needs(...units).filter((name) => !early.includes(name))).toEqual([])
 })
 
 test('every foreign program that a suite asks for has a folder, and every folder is asked for', async () => {
