@@ -31,7 +31,7 @@ const inDocs = new Set([
 ])
 
 /** Pages by the name of their picture. */
-const viewsWith = ({ request, session }) => ({
+const viewsWith = ({ request, session, entry }) => ({
   overview: '/overview?range=1h',
   approvals: '/approvals',
   approval: `/approvals/${request}`,
@@ -42,9 +42,11 @@ const viewsWith = ({ request, session }) => ({
   agent: '/agents/docs-writer',
   sessions: `/agents/docs-writer?tab=sessions&session=${session}`,
   statistics: '/agents/docs-writer?tab=statistics',
+  'agent-policy': '/agents/docs-writer?tab=policy',
   schedules: '/agents/docs-writer?tab=schedules',
   map: '/map',
   audit: '/audit',
+  entry: `/audit/${entry}`,
   policy: '/policy',
   'policy-edit': '/policy?tab=edit',
   'policy-simulate': '/policy?tab=simulate&capability=filesystem.delete',
@@ -96,7 +98,6 @@ if (failed) {
   const { call, ...shown } = await fill(service.run, api)
   const closeServers = await openServers(api, call)
   const password = 'a long password for pictures'
-  await api.setPassword({ name: 'ana', password })
   const browser = await chromium.launch({
     executablePath: '/usr/bin/chromium',
     args: [
@@ -109,35 +110,54 @@ if (failed) {
   })
   const out = values.docs ? 'docs/images' : values.out
   mkdirSync(out, { recursive: true })
-  const wanted = Object.entries(viewsWith(shown)).filter(
-    ([name]) => positionals.length === 0 || positionals.includes(name),
-  )
+  const isWanted = (name) => positionals.length === 0 || positionals.includes(name)
+  const wanted = Object.entries(viewsWith(shown)).filter(([name]) => isWanted(name))
   let made = 0
-  for (const [size, viewport] of Object.entries(sizes))
-    for (const colorScheme of ['light', 'dark']) {
-      const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport, colorScheme })
-      const page = await context.newPage()
-      page.on('console', (message) => message.type() === 'error' && console.error(message.text()))
-      await page.goto(service.run.dashboard_url)
-      await page.locator('input[name=password]').fill(password)
-      await page.locator('input[name=password]').press('Enter')
+  const take = async (page, view, size, colorScheme) => {
+    const name = `${view}-${size}-${colorScheme}`
+    if (values.docs ? !inDocs.has(name) : !isWanted(view)) return
+    const file = path.join(out, `${name}.png`)
+    await page.screenshot({ path: file, fullPage: size === 'phone' && !values.docs })
+    made += 1
+  }
+  const contexts = Object.entries(sizes).flatMap(([size, viewport]) =>
+    ['light', 'dark'].map((colorScheme) => ({ size, viewport, colorScheme })),
+  )
+  // The link works as long as nobody has used it.
+  const { token: setup } = await api.createSetupLink()
+  for (const { size, viewport, colorScheme } of contexts) {
+    if (values.docs || !isWanted('setup')) break
+    const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport, colorScheme })
+    const page = await context.newPage()
+    await page.goto(`${service.run.dashboard_url}/#setup=${setup}`)
+    await page.getByLabel('Password again').waitFor()
+    await take(page, 'setup', size, colorScheme)
+    await context.close()
+  }
+  await api.setPassword({ name: 'ana', password })
+  for (const { size, viewport, colorScheme } of contexts) {
+    const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport, colorScheme })
+    const page = await context.newPage()
+    page.on('console', (message) => message.type() === 'error' && console.error(message.text()))
+    await page.goto(service.run.dashboard_url)
+    await page.locator('input[name=password]').waitFor()
+    await take(page, 'login', size, colorScheme)
+    await page.locator('input[name=password]').fill(password)
+    await page.locator('input[name=password]').press('Enter')
+    await page.locator('#content h1').waitFor()
+    for (const [view, address] of wanted) {
+      if (values.docs && !inDocs.has(`${view}-${size}-${colorScheme}`)) continue
+      await page.goto(`${service.run.dashboard_url}${address}`)
       await page.locator('#content h1').waitFor()
-      for (const [view, address] of wanted) {
-        const name = `${view}-${size}-${colorScheme}`
-        if (values.docs && !inDocs.has(name)) continue
-        await page.goto(`${service.run.dashboard_url}${address}`)
-        await page.locator('#content h1').waitFor()
-        // The streams stay open, so the network never falls idle; what loads says so.
-        await page.waitForFunction(
-          () => !/^(Loading|Checking)…$/m.test(document.querySelector('#content').innerText),
-        )
-        await page.waitForTimeout(250)
-        const file = path.join(out, `${name}.png`)
-        await page.screenshot({ path: file, fullPage: size === 'phone' && !values.docs })
-        made += 1
-      }
-      await context.close()
+      // The streams stay open, so the network never falls idle; what loads says so.
+      await page.waitForFunction(
+        () => !/^(Loading|Checking)…$/m.test(document.querySelector('#content').innerText),
+      )
+      await page.waitForTimeout(250)
+      await take(page, view, size, colorScheme)
     }
+    await context.close()
+  }
   await browser.close()
   await service[Symbol.asyncDispose]()
   await closeServers()

@@ -108,7 +108,7 @@ export async function fill(run, api) {
   const build = caller(run, builder.token, await begin(run, builder.token))
   for (const name of ['release.md', 'handbook.md', 'old-draft.md', 'old-notes.md'])
     await write('filesystem.write', { path: name, content: letter })
-  for (let at = 0; at < 12; at += 1) await write('filesystem.read', { path: 'release.md' })
+  for (let at = 0; at < 3; at += 1) await write('filesystem.read', { path: 'release.md' })
   await write('filesystem.read', { path: 'missing.md' })
   await write('filesystem.list', { path: '.' })
   await write('state.set', { key: 'last-release', value: { version: '1.4', checked: true } })
@@ -158,5 +158,6 @@ export async function fill(run, api) {
     { path: 'handbook.md', content: handbook },
     'Release 1.4 changed how dates are shown, and people asked about limits',
   )
-  return { call: write, request: changed.error.data.approval_id, session }
+  const { entries } = await api.queryAudit({ capability: 'filesystem.delete', result: 'success' })
+  return { call: write, request: changed.error.data.approval_id, session, entry: entries[0].id }
 }

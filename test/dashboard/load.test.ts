@@ -41,6 +41,19 @@ const manyEvents = `(() => {
     })
     window.eventStream.dispatchEvent(new MessageEvent('activity', { data, lastEventId: id }))
   }
+  /** The longest frame of a page that nothing happens on: what other work of the machine takes. */
+  window.idleFor = (seconds) => new Promise((resolve) => {
+    const began = performance.now()
+    let last = began
+    let longest = 0
+    const frame = (now) => {
+      longest = Math.max(longest, now - last)
+      last = now
+      if (now - began < seconds * 1000) requestAnimationFrame(frame)
+      else resolve(longest)
+    }
+    requestAnimationFrame(frame)
+  })
   window.emitFor = (seconds, perSecond) => new Promise((resolve) => {
     const began = performance.now()
     let sent = 0
@@ -161,6 +174,7 @@ describe.skipIf(!hasProgram('chromium'))('the dashboard of a busy service', () =
     // The list is full, and what the page keeps of it: from here on nothing may grow.
     await page.evaluate(`window.emitFor(3, ${perSecond})`)
     const before = await heapBytes()
+    const idle = await page.evaluate<number>(`window.idleFor(${seconds / 2})`)
     const { sent, longest } = await page.evaluate<{ sent: number; longest: number }>(
       `window.emitFor(${seconds}, ${perSecond})`,
     )
@@ -169,13 +183,15 @@ describe.skipIf(!hasProgram('chromium'))('the dashboard of a busy service', () =
     await page.getByRole('listitem').filter({ hasText: newest }).waitFor()
     expect(await page.getByRole('listitem').count()).toBeLessThan(100)
     expect((await heapBytes()) - before).toBeLessThan(3_000_000)
-    console.info(`${sent} events; longest frame ${Math.round(longest)} ms`)
-    // A machine that does other work besides says nothing about frames.
-    if (isFull) expect(longest).toBeLessThan(100)
+    console.info(
+      `${sent} events; longest frame ${Math.round(longest)} ms, of an idle page ${Math.round(idle)} ms`,
+    )
+    // A machine that does other work besides is late with the frames of an idle page, too.
+    if (isFull) expect(longest).toBeLessThan(Math.max(100, 3 * idle))
   })
 
   test('100,000 entries of the log are one list: in order, none missing, none twice', {
-    timeout: 400_000,
+    timeout: isFull ? 1_800_000 : 400_000,
   }, async () => {
     const { page } = dashboard
     const filled = 100_000

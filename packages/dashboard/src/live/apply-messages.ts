@@ -20,7 +20,9 @@ export function withApproval(list: ApprovalList, approval: Approval): ApprovalLi
 /** Reads of these change with each call; others with what people and the service do. */
 const movedByCalls = ['getStatus', 'listAgents', 'showAgent', 'queryAudit', 'getFigures']
 /** Logins ask for themselves; entries of the log stay what they were. */
-const leftAlone = new Set(['showSession', 'showSetup', 'openedEntries', 'olderEntries'])
+const leftAlone = new Set([
+  ...['showSession', 'showSetup', 'openedEntries', 'olderEntries', 'entryBefore'],
+])
 const callPaceMs = 3_000
 const actPaceMs = 400
 

@@ -1,5 +1,6 @@
 import type { PolicyTier } from '@gatehouse/contract'
-import { counted, numberText } from '../ui/numbers.ts'
+import { counted } from '../ui/numbers.ts'
+import { policyText } from './policy.ts'
 
 export const upstreamsText = {
   title: 'MCP servers',
@@ -68,8 +69,12 @@ export const upstreamsText = {
   rulesDraft: 'Begin a draft with them',
   rulesByHand: (file: string) =>
     `${file} is written in a way that is not changed by itself. Copy the rules into it by hand.`,
-  tiers: ({ autonomous, approval_required, blocked }: Readonly<Record<PolicyTier, number>>) =>
-    `By policy, it runs at once for ${counted(autonomous, 'agent')}, waits for a person for ${numberText(approval_required)}, and is refused for ${numberText(blocked)}.`,
+  tiers: (agents: Readonly<Record<PolicyTier, number>>) => {
+    const parts = (Object.entries(policyText.tier) as [PolicyTier, string][])
+      .filter(([tier]) => agents[tier] > 0)
+      .map(([tier, words]) => `${words.toLowerCase()} (${counted(agents[tier], 'agent')})`)
+    return `By policy: ${parts.join(', ')}`
+  },
   remove: 'Remove',
   removeTitle: (name: string) => `Remove ${name}?`,
   removeIntro: 'Deletes its tools with their acceptance, its credentials and its folder.',

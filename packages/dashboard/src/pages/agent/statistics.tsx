@@ -1,6 +1,7 @@
 import type { AgentDetail } from '@gatehouse/contract'
 import { agentsText as text } from '../../messages/agents.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { Meter } from '../../ui/meter.tsx'
 import { numberText } from '../../ui/numbers.ts'
 import { Section } from '../../ui/page.tsx'
 import { durationText } from '../../ui/time.tsx'
@@ -61,14 +62,7 @@ const days: readonly Column<OfDay>[] = [
 
 const Used = ({ row: { used, limit, match } }: { readonly row: OfLimit }) => (
   <span className="flex items-center gap-2">
-    <meter
-      aria-label={match}
-      min={0}
-      max={limit}
-      high={limit * 0.8}
-      value={Math.min(used, limit)}
-      className="w-24"
-    />
+    <Meter label={match} used={used} max={limit} />
     <span className="figure whitespace-nowrap">
       {numberText(used)} / {numberText(limit)}
     </span>

@@ -32,7 +32,11 @@ const facts: readonly Column<Grant>[] = [
       </>
     ),
   },
-  { id: 'agent', header: text.agent, cell: ({ agent }) => agent },
+  {
+    id: 'agent',
+    header: text.agent,
+    cell: ({ agent }) => <span className="sm:whitespace-nowrap">{agent}</span>,
+  },
   { id: 'match', header: text.allowMatch, cell: ({ match }) => text.grantMatch[match] },
   { id: 'used', header: text.grantUses, cell: ({ used, uses }) => text.usesOf(used, uses) },
   {

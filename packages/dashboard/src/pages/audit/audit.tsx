@@ -35,6 +35,7 @@ const TypedFilter = ({
   const [typed, setTyped] = useState(value)
   return (
     <form
+      className="sm:w-72"
       onSubmit={(event) => {
         event.preventDefault()
         onChange(typed.trim())
@@ -194,18 +195,20 @@ export const AuditPage = () => {
             ...decisions.map((value) => ({ value, text: text.decisions[value] })),
           ]}
         />
-        <TextField
-          label={text.filterSince}
-          type="datetime-local"
-          value={filters.since}
-          onChange={({ target }) => set({ since: target.value })}
-        />
-        <TextField
-          label={text.filterUntil}
-          type="datetime-local"
-          value={filters.until}
-          onChange={({ target }) => set({ until: target.value })}
-        />
+        <div className="grid gap-3 sm:flex">
+          <TextField
+            label={text.filterSince}
+            type="datetime-local"
+            value={filters.since}
+            onChange={({ target }) => set({ since: target.value })}
+          />
+          <TextField
+            label={text.filterUntil}
+            type="datetime-local"
+            value={filters.until}
+            onChange={({ target }) => set({ until: target.value })}
+          />
+        </div>
       </Filters>
       {filters.session !== '' && (
         <p className="mb-4 flex flex-wrap items-center gap-2">

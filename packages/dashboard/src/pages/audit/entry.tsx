@@ -49,6 +49,24 @@ const isIntent = ({ kind, result, policy_decision, detail }: AuditEntry): boolea
     detail?.['execution'] === 'running' ||
     detail?.['grant_id'] !== undefined)
 
+/** Entry before it in the log of the same node. */
+async function findPrevious({ chain, seq }: AuditEntry) {
+  const { entries } = await api.queryAudit({ as_of: `${chain}:${seq}`, limit: 1 })
+  return entries.find((entry) => entry.chain === chain && entry.seq === seq - 1) ?? null
+}
+
+const Previous = ({ entry }: Shown) => (
+  <Loaded
+    query={useQuery<AuditEntry | null>({
+      queryKey: ['entryBefore', entry.id],
+      queryFn: () => findPrevious(entry),
+      staleTime: Number.POSITIVE_INFINITY,
+    })}
+  >
+    {(previous) => (previous ? entryLink(previous.id) : text.noPrevious)}
+  </Loaded>
+)
+
 const Outcome = ({ intent }: { readonly intent: AuditEntry }) => (
   <Loaded
     query={useQuery<AuditEntry | null>({
@@ -115,6 +133,7 @@ const factsOf = (entry: AuditEntry): readonly (readonly [string, ReactNode])[] =
   [text.sequence, numberText(entry.seq)],
   [text.hash, mono(entry.hash)],
   [text.chain, mono(entry.chain)],
+  [text.previous, <Previous key="previous" entry={entry} />],
 ]
 
 const Decided = ({ entry: { agent, capability, arguments: args, timestamp } }: Shown) => (

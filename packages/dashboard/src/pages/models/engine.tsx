@@ -92,7 +92,7 @@ export const EngineView = ({ engine }: { readonly engine: EngineState }) => {
               <Visible text={problem} />
             </p>
             {remedy !== null && (
-              <p>
+              <p className={remedy.startsWith('gatehouse ') ? 'mono' : ''}>
                 <Visible text={remedy} />
               </p>
             )}

@@ -17,7 +17,7 @@ const columns: readonly Column<SimulatedCall>[] = [
     id: 'agent',
     header: common.agent,
     sortBy: ({ agent }) => agent,
-    cell: ({ agent }) => agent,
+    cell: ({ agent }) => <span className="sm:whitespace-nowrap">{agent}</span>,
   },
   {
     id: 'capability',

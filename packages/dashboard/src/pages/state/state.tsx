@@ -9,6 +9,7 @@ import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { ConfirmName, Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Filters } from '../../ui/filters.tsx'
+import { Meter } from '../../ui/meter.tsx'
 import { bytesText, numberText } from '../../ui/numbers.ts'
 import { Facts, Page } from '../../ui/page.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
@@ -147,14 +148,7 @@ const Used = ({
 }: Pick<AnswerOf<'listState'>, 'total' | 'size_bytes' | 'quota_bytes'>) => (
   <p className="mb-2 flex flex-wrap items-center gap-x-3 text-ink-soft">
     {text.used(text.keys(total), bytesText(size_bytes), bytesText(quota_bytes))}
-    <meter
-      aria-label={text.quota}
-      min={0}
-      max={quota_bytes}
-      high={quota_bytes * 0.8}
-      value={Math.min(size_bytes, quota_bytes)}
-      className="w-24"
-    />
+    <Meter label={text.quota} used={size_bytes} max={quota_bytes} />
   </p>
 )
 
