@@ -15,14 +15,20 @@ export const withinMs = async <T>(promise: Promise<T>, ms = 60_000): Promise<T |
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-/** Runs so many at once, and says how often each answer came. */
+/** Fewer than the sockets without headers that a listener keeps: beyond those it closes the oldest. */
+const atOnceMax = 200
+
+/** Runs so many at once, or as many as a listener lets connect at once, and says how often each answer came. */
 export const tally = async <T>(
   count: number,
   ask: (i: number) => Promise<T>,
 ): Promise<ReadonlyMap<T, number>> => {
-  const answers = await Promise.all(Array.from({ length: count }, (_, i) => ask(i)))
   const counts = new Map<T, number>()
-  for (const answer of answers) counts.set(answer, (counts.get(answer) ?? 0) + 1)
+  for (let from = 0; from < count; from += atOnceMax) {
+    const length = Math.min(atOnceMax, count - from)
+    const answers = await Promise.all(Array.from({ length }, (_, i) => ask(from + i)))
+    for (const answer of answers) counts.set(answer, (counts.get(answer) ?? 0) + 1)
+  }
   return counts
 }
 

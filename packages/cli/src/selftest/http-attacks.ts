@@ -21,9 +21,15 @@ const lengths = (ready: Ready): Attempt[] => {
     'an unknown encoding': 'Transfer-Encoding: xchunked\r\n',
     'a length that is no number': 'Content-Length: +4\r\n',
   }
-  return Object.entries(lies).map(([name, lines]) =>
+  const chunked = 'Transfer-Encoding: chunked\r\n'
+  const bodies: readonly (readonly [name: string, lines: string, body: string])[] = [
+    ...Object.entries(lies).map(([name, lines]) => [name, lines, '0\r\n\r\n'] as const),
+    ['chunks that end with a line feed alone', chunked, '2\n{}\n0\n\n'],
+    ['a chunk of a length that is none', chunked, '-1\r\n{}\r\n0\r\n\r\n'],
+  ]
+  return bodies.map(([name, lines, body]) =>
     attempt(`H07 ${name}`, async () => {
-      const { status } = await raw(ready.run, `${head(ready, lines)}0\r\n\r\n${smuggled}`)
+      const { status } = await raw(ready.run, `${head(ready, lines)}${body}${smuggled}`)
       if (existsSync(join(ready.workspace, 'smuggled.txt'))) return 'the request inside was run'
       return [400, 501].includes(status) ? null : `answered ${status}`
     }),

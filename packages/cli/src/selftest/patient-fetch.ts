@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http'
+import type { Duplex } from 'node:stream'
 
 type Init = {
   readonly method?: string
@@ -12,8 +13,19 @@ export type Answer = {
   readonly json: () => Promise<unknown>
 }
 
-/** Idle connections end here before the service ends them. */
-const agent = new Agent({ keepAlive: true, timeout: 4_000 })
+/** Fewer than the sockets without headers that a gateway keeps: beyond those it closes the oldest. */
+const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+/** Less than any listener lets a connection rest. */
+const idleMaxMs = 2_000
+const idleSince = new WeakMap<Duplex, number>()
+agent.on('free', (socket: Duplex) => idleSince.set(socket, performance.now()))
+
+/** Ends connections that the service may have ended meanwhile, which a process that was busy has not seen yet. */
+const endIdle = (): void => {
+  const now = performance.now()
+  for (const socket of Object.values(agent.freeSockets).flat())
+    if (socket && now - (idleSince.get(socket) ?? 0) > idleMaxMs) socket.destroy()
+}
 
 /**
  * As `fetch` does, and without its limits of time: on a very busy machine a connection takes longer than the ten seconds that
@@ -22,6 +34,7 @@ const agent = new Agent({ keepAlive: true, timeout: 4_000 })
 export const patientFetch = (url: string, init: Init = {}): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const { method = 'GET', headers = {}, body = '' } = init
+    endIdle()
     const length = method === 'GET' ? {} : { 'content-length': String(Buffer.byteLength(body)) }
     const sent = request(url, { agent, method, headers: { ...headers, ...length } }, (answer) => {
       const chunks: Buffer[] = []
