@@ -17,6 +17,9 @@ describe('a scope', () => {
     ['another spelling of the host', { host: 'API.Example.ORG.' }],
     ['the usual port written out', { host: 'api.example.org:443' }],
     ['a host below a star', { host: 'a.b.pages.example.org' }],
+    ['the shortest host below a star', { host: 'a.pages.example.org' }],
+    ['another spelling of a host with its port', { host: 'Git.example.org.:8443' }],
+    ['the service itself, which is no agent', { agent: null }],
     ['the port that it names', { host: 'git.example.org:8443' }],
   ] as const)('lets through %s', (_, use) => {
     expect(isAllowed(use)).toBe(true)
@@ -32,6 +35,9 @@ describe('a scope', () => {
     ['nothing in front of a star', { host: '.pages.example.org' }],
     ['what only ends like a star', { host: 'evil-pages.example.org' }],
     ['another port', { host: 'api.example.org:8443' }],
+    ['a port that only begins like the usual one', { host: 'api.example.org:4430' }],
+    ['a capability that only begins alike', { capability: 'network.credentialed_requests' }],
+    ['a capability that only ends otherwise', { capability: 'network.credentialed_requesT' }],
     ['the usual port where another is named', { host: 'git.example.org' }],
     ['no host where hosts are named', { host: null }],
     ['the service with a capability that is not named', { agent: null, capability: 'service:x' }],
@@ -50,6 +56,7 @@ describe('a scope', () => {
     expect(isFor('token', { ...scope, agents: ['*'] }, 'anybody')).toBe(true)
     expect(isFor('token', scope, 'anybody')).toBe(false)
     expect(isFor('token', { ...scope, capabilities: [] }, 'coder')).toBe(false)
+    expect(isFor('token', { ...scope, agents: ['mailbot', 'coder'] }, 'coder')).toBe(true)
   })
 
   test("keeps the service's own from agents, and lets the service use them", () => {
@@ -59,13 +66,25 @@ describe('a scope', () => {
     const own = { agent: null, capability: 'service:mail', host: 'imap.example.org:993' }
     expect(isAllowed(own, all, 'service:mail')).toBe(true)
     expect(isAllowed({ ...own, capability: 'git.push' }, all, 'service:mail')).toBe(false)
+    expect(isAllowed({ ...own, agent: 'coder' }, all, 'service:mail')).toBe(false)
   })
 
-  test('says what stands in the way', () => {
-    const verdict = decideUse('token', scope, { ...honest, host: 'evil.example' })
-    expect(verdict).toEqual({
-      allowed: false,
-      reason: 'its hosts are api.example.org, *.pages.example.org, git.example.org:8443',
-    })
+  const hosts = 'api.example.org, *.pages.example.org, git.example.org:8443'
+
+  test.each<[string, Partial<WantedUse>, Partial<Scope>, string]>([
+    [`its hosts are ${hosts}`, { host: 'evil.example' }, {}, 'token'],
+    [`it is bound to hosts (${hosts}), and this use names none`, { host: null }, {}, 'token'],
+    ['its agents are none', {}, { agents: [] }, 'token'],
+    [
+      'its capabilities are network.credentialed_request, git.*',
+      { capability: 'email.send' },
+      {},
+      'token',
+    ],
+    ['it belongs to the service itself', {}, {}, 'service:mail'],
+    ['only a connection of the service uses it', { agent: null }, {}, 'service:mail'],
+  ])('says what stands in the way: %s', (reason, use, over, name) => {
+    const verdict = decideUse(name, { ...scope, ...over }, { ...honest, ...use })
+    expect(verdict).toEqual({ allowed: false, reason })
   })
 })
