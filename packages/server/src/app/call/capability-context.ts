@@ -21,7 +21,6 @@ import type { AgentInference } from '../../ports/inference.ts'
 import type { AgentNetwork } from '../../ports/network.ts'
 import type { AgentProcesses } from '../../ports/processes.ts'
 import type { Call } from './call.ts'
-import type { LazyAbort } from './lazy-abort.ts'
 
 export type ContextDeps = {
   readonly clock: Clock
@@ -71,7 +70,8 @@ export type ContextOffers = {
 
 /** Values that the run of a call hands to its capability. */
 export type RunOfCall = {
-  readonly deadline: LazyAbort
+  /** Aborts with the operation, and when the time of the call is over. */
+  readonly signal: AbortSignal
   /** Facts for the log. */
   readonly noted: (facts: Readonly<Record<string, unknown>>) => void
   readonly whileAsking: CapabilityContext['whileAsking']
@@ -84,7 +84,6 @@ class Context implements CapabilityContext {
   readonly #deps: ContextDeps
   readonly #call: Call
   readonly #run: RunOfCall
-  #signal: AbortSignal | null = null
   #files: Files | null = null
 
   constructor(deps: ContextDeps, call: Call, run: RunOfCall) {
@@ -109,8 +108,7 @@ class Context implements CapabilityContext {
     return this.#call.agreed === true ? null : (this.#call.op.meta ?? null)
   }
   get signal(): AbortSignal {
-    this.#signal ??= AbortSignal.any([this.#call.op.signal, this.#run.deadline.signal])
-    return this.#signal
+    return this.#run.signal
   }
   whileAsking<T>(ask: () => Promise<T>): Promise<T> {
     return this.#run.whileAsking(ask)

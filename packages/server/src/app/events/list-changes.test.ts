@@ -1,6 +1,7 @@
 import { createKit, type Kit } from '@gatehouse/testkit'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { until } from '../../../test/kit/until.ts'
 import { defineCapability } from '../../capabilities/define.ts'
 
 const close = (purpose = 'Closes a ticket.') =>
@@ -30,7 +31,10 @@ test('an agent hears of capabilities that come, change and go, and each call mee
   using _listening = kit.app.subscribeEvents('coder', ({ type }) => told.push(type) > 0)
   const call = () =>
     kit.app.invoke(kit.op('coder'), { capability: 'tickets.close', arguments: { id: 'T-1' } })
-  const heard = (times: number) => vi.waitFor(() => expect(told).toHaveLength(times))
+  const heard = async (times: number) => {
+    await until(() => told.length >= times)
+    expect(told).toHaveLength(times)
+  }
 
   expect(await call()).toMatchObject({ kind: 'unknown' })
   expect(await isListed(kit)).toBe(false)
@@ -61,5 +65,6 @@ test('an agent hears of a change that comes in the moment in which it begins to 
   const told: string[] = []
   using _listening = kit.app.subscribeEvents('coder', ({ type }) => told.push(type) > 0)
   kit.registry.replaceGroup('tickets', [close()])
-  await vi.waitFor(() => expect(told).toEqual(['tools.changed']))
+  await until(() => told.length > 0)
+  expect(told).toEqual(['tools.changed'])
 })

@@ -77,17 +77,29 @@ const scrubbed = ({ secrets }: RunDeps, { outcome, noted, fault }: RunResult): R
 }
 
 /** Run of one call, between gate and capability. */
-class CallRun implements RunOfCall {
+class CallRun implements RunOfCall, Disposable {
   readonly deadline = new LazyAbort()
   readonly timer: CallDeadline
   facts: Noted = null
   readonly #sessions: RunDeps['sessions']
   readonly #op: Call['op']
+  #follow: (() => void) | null = null
 
   constructor({ deadlines, sessions }: RunDeps, { op }: Call) {
     this.timer = new CallDeadline(deadlines)
     this.#sessions = sessions
     this.#op = op
+  }
+
+  /** Followed by hand: `AbortSignal.any` takes three times as much of a processor. */
+  get signal(): AbortSignal {
+    if (this.#follow === null) {
+      const { signal } = this.#op
+      this.#follow = () => this.deadline.abort(signal.reason)
+      if (signal.aborted) this.#follow()
+      else signal.addEventListener('abort', this.#follow)
+    }
+    return this.deadline.signal
   }
 
   readonly noted = (facts: NonNullable<Noted>): void => {
@@ -97,6 +109,11 @@ class CallRun implements RunOfCall {
   async whileAsking<T>(ask: () => Promise<T>): Promise<T> {
     using _session = this.#sessions.hold(this.#op.session_id, this.#op.actor.name)
     return await this.timer.standStill(ask)
+  }
+
+  [Symbol.dispose](): void {
+    this.timer[Symbol.dispose]()
+    if (this.#follow) this.#op.signal.removeEventListener('abort', this.#follow)
   }
 }
 
@@ -112,8 +129,11 @@ export function runCapability(deps: RunDeps, call: RoomyCall): Awaitable<RunResu
   const run = new CallRun(deps, call)
   try {
     const data = capability.run(deps.contexts.create(call, run), args as never)
-    return data instanceof Promise ? runLater(deps, call, run, data) : ended(deps, call, run, data)
+    if (data instanceof Promise) return runLater(deps, call, run, data)
+    run[Symbol.dispose]()
+    return ended(deps, call, run, data)
   } catch (cause) {
+    run[Symbol.dispose]()
     return broken(deps, call, run, cause)
   }
 }
@@ -129,7 +149,7 @@ async function runLater(
   } catch (cause) {
     return broken(deps, call, run, cause)
   } finally {
-    run.timer[Symbol.dispose]()
+    run[Symbol.dispose]()
   }
 }
 

@@ -1,5 +1,6 @@
 import { createKit, type Kit } from '@gatehouse/testkit'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import { until } from '../../../test/kit/until.ts'
 
 const save = async (kit: Kit, tools: readonly string[] | null, agent?: string): Promise<void> => {
   const text = `version: 1\n${tools === null ? 'rules: []' : `tools: ${JSON.stringify(tools)}`}\n`
@@ -120,7 +121,8 @@ test('what waited when the list came cannot be approved, and clients hear of the
     return true
   })
   await save(kit, ['filesystem.read'])
-  await vi.waitFor(() => expect(told).toEqual(['tools.changed']))
+  await until(() => told.length > 0)
+  expect(told).toEqual(['tools.changed'])
   await expect(kit.decide(id, 'approve')).rejects.toThrow('policy blocks it now')
 })
 

@@ -11,7 +11,7 @@ import type {
   WireTool,
 } from '../../ports/upstream.ts'
 import { Paced } from './paced.ts'
-import { orderOf } from './stored.ts'
+import { orderOf, type UpstreamRecord } from './stored.ts'
 import type { ToolTable } from './tool-table.ts'
 
 export type ConnectionDeps = {
@@ -47,6 +47,8 @@ export type Live = {
   listing?: Promise<void>
 }
 
+type Way = { readonly order: UpstreamOrder; readonly key: string; readonly access: string }
+
 type Failures = { readonly count: number; readonly untilMs: number; readonly reason: string }
 
 /** Connections of one server at once, such as one for each agent. */
@@ -72,6 +74,8 @@ export class Connections {
   /** Keys of earlier connections: what has changed since them is not known. */
   readonly #before = new Set<string>()
   readonly #ending = new Set<Promise<void>>()
+  /** Worked out once for each agent: a server that was changed has another record. */
+  readonly #ways = new WeakMap<UpstreamRecord, Map<string | null, Way>>()
 
   constructor(deps: ConnectionDeps) {
     this.#deps = deps
@@ -177,10 +181,7 @@ export class Connections {
 
   async #find(name: string, agent: string, signal: AbortSignal): Promise<Live> {
     for (;;) {
-      const record = this.#deps.table.find(name)
-      const order = orderOf(record, record.config.per_agent ? agent : null)
-      const key = keyOf(name, order.agent)
-      const access = accessOf(order)
+      const { order, key, access } = this.#wayOf(this.#deps.table.find(name), agent)
       const live = this.#live.get(key)
       if (live?.connection.isForgotten) {
         this.#retire(live)
@@ -197,6 +198,17 @@ export class Connections {
       // A caller who waits no longer leaves it to the others, and to the next call.
       await within(opening, signal)
     }
+  }
+
+  #wayOf(record: UpstreamRecord, of: string): Way {
+    const agent = record.config.per_agent ? of : null
+    const ways = this.#ways.get(record) ?? new Map<string | null, Way>()
+    const known = ways.get(agent)
+    if (known) return known
+    const order = orderOf(record, agent)
+    const way = { order, key: keyOf(record.name, order.agent), access: accessOf(order) }
+    this.#ways.set(record, ways.set(agent, way))
+    return way
   }
 
   #open(key: string, order: UpstreamOrder): Promise<Live> {
