@@ -8,6 +8,7 @@ import { countTests } from './lib/count-tests.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { root, run, tools } from './lib/run.mjs'
 import { needsOfRun } from './lib/test-needs.mjs'
+import { timeReport } from './lib/time-report.mjs'
 import { setUpTests } from './test-setup.mjs'
 
 const reportFile = path.join(root, '.cache/test-report.json')
@@ -47,8 +48,10 @@ const runTests = async (args) => {
   ])
   await rm(programsFile)
   try {
-    const counted = countTests(JSON.parse(await readFile(reportFile, 'utf8')), code)
+    const report = JSON.parse(await readFile(reportFile, 'utf8'))
+    const counted = countTests(report, code)
     for (const trouble of counted.troubles) console.error(trouble)
+    if (args.length === 0) for (const line of timeReport(report, root)) console.log(line)
     return counted
   } catch {
     console.error('The test runner ended without a report.')
