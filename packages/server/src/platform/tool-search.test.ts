@@ -58,7 +58,9 @@ test('stays quick with ten thousand tools', async () => {
   }))
   const search = createToolSearch({ list: () => many })
   await search.search('warm')
-  const before = performance.now()
+  // Processor time: on a busy machine others take the rest.
+  const before = process.cpuUsage()
   for (let i = 0; i < 10; i += 1) await search.search('list the files of a folder by name')
-  expect((performance.now() - before) / 10).toBeLessThan(500)
+  const { user, system } = process.cpuUsage(before)
+  expect((user + system) / 10_000).toBeLessThan(500)
 })
