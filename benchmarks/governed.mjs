@@ -35,6 +35,106 @@ const rpcBody = JSON.stringify({
 })
 const mcpParams = JSON.stringify({ name: 'filesystem__read', arguments: call.arguments })
 
+/** A service with these workers, and so many agents that read a file. */
+const startWith = async (workers, count) => {
+  const { folder, remove } = temporaryFolder()
+  const server = await startServer(folder, ['--workers', String(workers)])
+  const file = join(folder, 'bench.yaml')
+  writeFileSync(file, policy())
+  const tokens = []
+  for (let at = 0; at < count; at += 1) {
+    const name = `bench-${at}`
+    const { token, agent } = JSON.parse(await cli(folder, 'agent', 'create', name, '--json'))
+    writeFileSync(join(agent.workspace, 'file.txt'), 'x'.repeat(1024))
+    await cli(folder, 'policy', 'set', '--agent', name, file)
+    tokens.push(token)
+  }
+  const stop = async () => {
+    await server.stop()
+    remove()
+  }
+  return { port: new URL(server.gateway_url).port, mcp: server.mcp_url, tokens, stop }
+}
+
+/** One gate process and two, in turn, with several agents, with one, and with one lone client. */
+export const workers = async ({ rounds, seconds }) => {
+  const httpEcho = await startYardstick('bare-server.js')
+  const wsEcho = await startYardstick('ws-echo.mjs')
+  const started = [await startWith(1, 8), await startWith(2, 8)]
+  const rows = []
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      const row = {
+        y1: await load('http-load.js', httpEcho.port, '/', 'none', 32, seconds, rpcBody),
+        y2: await load(
+          'ws-load.mjs',
+          `ws://127.0.0.1:${wsEcho.port}`,
+          '',
+          32,
+          seconds,
+          'echo',
+          '{}',
+        ),
+        of: [],
+      }
+      for (const { port, mcp, tokens } of started) {
+        const http = (some, clients) =>
+          load('http-load.js', port, '/rpc', some.join(), clients, seconds, rpcBody)
+        row.of.push({
+          http: await http(tokens, 32),
+          ws: await load('ws-load.mjs', mcp, tokens.join(), 32, seconds, 'tools/call', mcpParams),
+          one: await http(tokens.slice(0, 1), 32),
+          lone: await http(tokens.slice(0, 1), 1),
+        })
+      }
+      rows.push(row)
+    }
+  } finally {
+    for (const { stop } of [...started, httpEcho, wsEcho]) await stop()
+  }
+  const of = (pick) => median(rows.map(pick))
+  const line = (id, what, pick, yardstick, bar) => ({
+    id,
+    what,
+    value: of((row) => pick(row.of[1]).per_second),
+    yardstick: of(yardstick),
+    ratio: of((row) => pick(row.of[1]).per_second / yardstick(row)),
+    bar,
+  })
+  const http = ({ http: found }) => found
+  const ws = ({ ws: found }) => found
+  const one = ({ one: found }) => found
+  return {
+    rows: [
+      line('P1', 'two workers, 8 agents, /rpc', http, (row) => row.y1.per_second, '≥ 0.60 × Y1'),
+      line(
+        'P2',
+        'two workers, 8 agents, WebSocket MCP',
+        ws,
+        (row) => row.y2.per_second,
+        '≥ 0.38 × Y2',
+      ),
+      line('P1', 'the same over one worker', http, (row) => row.of[0].http.per_second, '≥ 1.5'),
+      line('P2', 'the same over one worker', ws, (row) => row.of[0].ws.per_second, '≥ 1.5'),
+      line(
+        'P1',
+        'two workers, one agent, over one worker',
+        one,
+        (row) => row.of[0].one.per_second,
+        '≥ 1',
+      ),
+      {
+        id: 'P3',
+        what: 'two workers over one: one client, p50 (µs)',
+        value: of((row) => row.of[1].lone.p50_ms) * 1000,
+        yardstick: of((row) => row.of[0].lone.p50_ms) * 1000,
+        ratio: null,
+        bar: '≤ 40 µs more',
+      },
+    ],
+  }
+}
+
 export const governed = async ({ rounds, seconds }) => {
   const { folder, remove } = temporaryFolder()
   const rows = []

@@ -4,7 +4,7 @@
 import { parseArgs } from 'node:util'
 import { codingAgents } from './coding-agents.mjs'
 import { gateways } from './gateways.mjs'
-import { governed } from './governed.mjs'
+import { governed, workers } from './governed.mjs'
 import { machine } from './lib.mjs'
 import { logOfAMillion } from './log-of-a-million.mjs'
 import { modelDownload } from './model-download.mjs'
@@ -66,6 +66,7 @@ const measure = async (ids, part) => {
   }
 }
 await measure(['P1', 'P2', 'P3'], governed)
+await measure(['P1', 'P2', 'P3', 'workers'], workers)
 await measure(['P4'], upstreamCalls)
 await measure(['P4'], gateways)
 await measure(['P5'], policyDecisions)

@@ -13,6 +13,8 @@ test(
     const found = await endUnderLoad(gate, {
       ends: Array.from({ length: kills }, () => 'SIGKILL'),
       ...{ calls, onEnd: () => undefined },
+      // With the other processes gone in between, and their logs to read.
+      flags: (life) => (life % 2 === 0 ? ['--workers', '2'] : []),
     })
     expect(found).toMatchObject({ missing: [], wrong: [], integrity: 'verified', late: [] })
     expect(found.acknowledged).toBeGreaterThanOrEqual(calls)

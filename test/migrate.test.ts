@@ -85,7 +85,8 @@ describe.skipIf(missing !== null)(
       const move = (args: readonly string[]): Promise<CliResult> => gate.cli(['migrate', ...args])
       const to = ['--to', database.url]
 
-      await gate.start()
+      // The agent's home is the second process: both logs move.
+      await gate.start(['--workers', '2'])
       const { token, workspace } = await gate.createAgent('mailbot')
       mkdirSync(workspace, { recursive: true })
       const rules = join(dataDir, 'mailbot.yaml')

@@ -1,7 +1,9 @@
 // The same load over WebSockets, one call in flight on each. Prints one JSON line.
 import { WebSocket } from 'ws'
 
-const [address, token, clientsText, secondsText, method, paramsText] = process.argv.slice(2)
+const [address, tokensText, clientsText, secondsText, method, paramsText] = process.argv.slice(2)
+/** Of several agents, in turn. */
+const tokens = tokensText.split(',')
 const warmMs = 1_000
 const endMs = warmMs + Number(secondsText) * 1_000
 const startedAt = performance.now()
@@ -9,7 +11,7 @@ const latencies = []
 let failures = 0
 let firstFailure = ''
 
-const run = () =>
+const run = (/** @type {string} */ token) =>
   new Promise((resolve, reject) => {
     const socket = new WebSocket(address, {
       perMessageDeflate: false,
@@ -38,7 +40,9 @@ const run = () =>
     })
   })
 
-await Promise.all(Array.from({ length: Number(clientsText) }, run))
+await Promise.all(
+  Array.from({ length: Number(clientsText) }, (_, at) => run(tokens[at % tokens.length] ?? '')),
+)
 latencies.sort((a, b) => a - b)
 const at = (share) =>
   latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))]

@@ -20,6 +20,9 @@ import { createRegistry } from './capabilities/registry.ts'
 import { standardCapabilities } from './capabilities/standard.ts'
 import type { Settings } from './config/settings.ts'
 import { createFilesFactory } from './files/create-files-factory.ts'
+import { GatePlace } from './gate-place.ts'
+import { answerLimits, homeLimits } from './gates/home-limits.ts'
+import { createSharing } from './gates/sharing.ts'
 import { createGit } from './git/create-git.ts'
 import { createCatalogSource } from './inference/create-catalog-source.ts'
 import { createModelFiles } from './inference/create-model-files.ts'
@@ -29,6 +32,7 @@ import { openAuditLog } from './log/audit-log.ts'
 import { lastClockOf } from './log/last-clock.ts'
 import { LogFiles } from './log/log-files.ts'
 import type { RetentionRules } from './log/retention.ts'
+import { logFolder } from './log/sibling-logs.ts'
 import { VerifierThread } from './log/verifier-thread.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import type { Overrides } from './overrides.ts'
@@ -60,6 +64,7 @@ import { createWakeCommands } from './platform/wake-commands.ts'
 import { openPolicySource } from './policy/source.ts'
 import type { ChangingRegistry } from './ports/capability.ts'
 import type { Clock } from './ports/clock.ts'
+import type { Gates } from './ports/gates.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Log } from './ports/log.ts'
 import type { Sandbox } from './ports/sandbox.ts'
@@ -103,6 +108,8 @@ export type ComposeOptions = {
   readonly moves?: boolean
   /** Called before a data directory is created or a lasting thing in it. */
   readonly beforeCreating?: () => Promise<void>
+  /** The other gate processes of this node; null or left out where there is one. */
+  readonly gates?: Gates | null
   readonly scrubber: Scrubber
   readonly output: Pick<LogOutput, 'dropped'>
 }
@@ -119,7 +126,7 @@ const storeOf = ({ database_url, origins }: Settings) => ({
 const engineFile = (name: string): string =>
   fileURLToPath(new URL(`../engine/${name}`, import.meta.url))
 
-const engineOf = (settings: Settings, sandbox: Sandbox): EngineParts => {
+const engineOf = (settings: Settings, sandbox: Sandbox, ownDir: string): EngineParts => {
   const {
     data_dir: dataDir,
     'outbound.proxy': proxy,
@@ -138,16 +145,16 @@ const engineOf = (settings: Settings, sandbox: Sandbox): EngineParts => {
   const host = createEngineHost({
     sandbox,
     installer,
-    folder: join(dataDir, 'engine-runs'),
+    folder: join(ownDir, 'engine-runs'),
     threads: settings['engine.threads'],
     worker: engineFile('worker.mjs'),
   })
   return { installer, host }
 }
 
-/** @throws InvalidConfiguration where nodes share the store: each verifies what the others copied from the first entry on. */
+/** @throws InvalidConfiguration where others read the log, too: each verifies what the others wrote from the first entry on. */
 const retentionOf = (
-  { database_url: url, origins, ...settings }: Settings,
+  { database_url: url, workers, origins, ...settings }: Settings,
   exported: RetentionRules['exported'],
 ): RetentionRules => {
   const [maxAgeMs, maxBytes] = [
@@ -155,10 +162,11 @@ const retentionOf = (
     settings['audit.retention.max_bytes'],
   ]
   const key = maxAgeMs === null ? 'audit.retention.max_bytes' : 'audit.retention.max_age'
-  if (url !== null && (maxAgeMs !== null || maxBytes !== null))
+  const others = url === null ? `with ${workers} workers` : 'with PostgreSQL'
+  if ((url !== null || workers > 1) && (maxAgeMs !== null || maxBytes !== null))
     throw new GatehouseError('InvalidConfiguration', {
       origin: origins[key] ?? key,
-      detail: `${key} works with SQLite only: with PostgreSQL every entry is kept`,
+      detail: `${key} works with SQLite and one worker only: ${others} every entry is kept`,
     })
   return { maxAgeMs, maxBytes, exported }
 }
@@ -189,10 +197,18 @@ const programOf = (name: string): URL =>
 
 const openStorage = async (
   { database_url: url, database_direct_url: directUrl, 'audit.durable': durable }: Settings,
-  { file, ...given }: { file: string; expectedId: string | null; moves: boolean | undefined },
+  {
+    file,
+    gates,
+    ...given
+  }: { file: string; expectedId: string | null; moves: boolean | undefined; gates: Gates | null },
   { storage: wrap = (opened: Storage) => opened }: Overrides,
 ): Promise<Storage> => {
-  if (url === null) return wrap(await openSqlite({ file, ...given }))
+  if (url === null) {
+    const sharing = gates && createSharing(gates)
+    const storage = await openSqlite({ file, ...given, sharing })
+    return wrap(gates ? { ...storage, limits: homeLimits({ gates, storage }) } : storage)
+  }
   // Loaded only where it is used: most installations never do.
   const { openPostgres } = await import('./storage/postgres/open.ts')
   const syncsLimits = durable === 'local'
@@ -227,13 +243,15 @@ const clockAfter = async (storage: Storage, logFiles: LogFiles): Promise<Clock> 
 
 const openSandbox = (
   { data_dir: dataDir, 'sandbox.mode': mode, 'sandbox.user': user }: Settings,
+  folder: string,
   log: Log,
   opening: Disposal,
-): Sandbox => opening.use(createSandbox({ dataDir, mode, user, log }))
+): Sandbox => opening.use(createSandbox({ dataDir, folder, mode, user, log }))
 
 /** The servers behind the gate, and the tools of them that were accepted. */
 const openUpstreams = async (
-  { data_dir: dataDir, commandEnvironment, 'upstream.client_metadata_url': url }: Settings,
+  { commandEnvironment, 'upstream.client_metadata_url': url }: Settings,
+  ownDir: string,
   given: Pick<
     AppDeps,
     'storage' | 'digest' | 'sandbox' | 'outbound' | 'secrets' | 'clock' | 'node'
@@ -246,7 +264,7 @@ const openUpstreams = async (
   const host = createUpstreamHost({
     ...given,
     tokens: logins.tokens,
-    folder: join(dataDir, 'upstreams'),
+    folder: join(ownDir, 'upstreams'),
     searchPath: commandEnvironment['PATH'] ?? '',
     version,
   })
@@ -283,33 +301,42 @@ const idsOf = ({ ids }: Overrides): Ids => ids ?? createIds()
 export async function compose(
   settings: Settings,
   log: Log,
-  { runsApproved = true, moves, beforeCreating, scrubber, output }: ComposeOptions,
+  { runsApproved = true, moves, beforeCreating, gates = null, scrubber, output }: ComposeOptions,
   overrides: Overrides = {},
 ): Promise<Composition> {
   const { data_dir: dataDir } = settings
+  const gatePlace = new GatePlace(dataDir, gates)
+  const { folder: ownDir } = gatePlace
   const adapters = adaptersFor(settings, overrides)
   await using opening = new Disposal()
   const store = storeOf(settings)
-  const expectedId = await enter(dataDir, store, opening, beforeCreating)
+  const expectedId = await gatePlace.enter(opening, {
+    enter: () => enter(dataDir, store, opening, beforeCreating),
+    recorded: () => recordedStore(dataDir, store),
+  })
 
   const ids = idsOf(overrides)
   const digest = createDigest()
-  const node = nodeName(dataDir)
-  const auditFolder = join(dataDir, 'audit')
+  const node = nodeName(ownDir)
+  const auditFolder = join(ownDir, logFolder)
   const databaseFile = join(dataDir, 'gatehouse.db')
-  const at = { file: databaseFile, expectedId, moves }
+  const at = { file: databaseFile, expectedId, moves, gates }
   const storage = opening.use(await openStorage(settings, at, overrides))
-  recordStore(dataDir, { engine: store.engine, store_id: storage.id, version })
-  const place = `${hostname()}:${dataDir}`
+  const place = `${hostname()}:${ownDir}`
   await assertOwnName({ storage }, { node, place })
   const logFiles = new LogFiles(auditFolder)
   const clock = overrides.clock ?? (await clockAfter(storage, logFiles))
+  answerLimits({ gates, storage, clock })
+  await gatePlace.begin(storage, clock.wall(), () =>
+    recordStore(dataDir, { engine: store.engine, store_id: storage.id, version }),
+  )
   const tracing = await openTracing({ env: process.env, version, log })
   if (tracing) opening.use(tracing)
   const logPlace: LogPlace = {
     directory: auditFolder,
     chain: node,
     url: verifierUrl(settings),
+    dataDir,
     helpers: verifyingHelpers(runsApproved),
   }
   const verifier = opening.use(
@@ -321,19 +348,21 @@ export async function compose(
       storage,
       directory: auditFolder,
       files: logFiles,
+      siblings: gatePlace.siblings(),
       chain: node,
       ids,
       clock,
       log,
-      checkpoint: { copy: settings['audit.checkpoint_copy'] },
+      checkpoint: { copy: gatePlace.checkpointCopy(settings) },
       durable: settings['audit.durable'],
       retention: retentionOf(settings, () => exported?.positions() ?? []),
       exportFailure: () => exported?.failure() ?? null,
       ...verificationOf(runsApproved, verifier, overrides),
     }),
   )
-  if (!storage.isShared) await storage.sessions.endAll(clock.wall())
 
+  await gatePlace.recordIdle(storage)
+  gatePlace.answer(auditLog)
   const { secrets, vault } = opening.use(
     await openVault({
       storage,
@@ -350,7 +379,7 @@ export async function compose(
   const workspaces = overrides.workspaces ?? join(dataDir, 'workspaces')
   mkdirSync(workspaces, { recursive: true, mode: 0o700 })
   const registry = overrides.registry ?? createRegistry(standardCapabilities)
-  const sandbox = overrides.sandbox ?? openSandbox(settings, log, opening)
+  const sandbox = overrides.sandbox ?? openSandbox(settings, ownDir, log, opening)
   const ownPorts = new Set([settings.gateway_port, settings.user_api_port, settings.dashboard_port])
   const outbound =
     overrides.outbound ??
@@ -361,13 +390,13 @@ export async function compose(
     createAuditExports({
       targets: settings['audit.targets'],
       ...{ source: auditLog.exportSource, outbound, secrets, clock, log, node },
-      folder: join(dataDir, 'witnesses'),
+      folder: join(ownDir, 'witnesses'),
       environment: settings.commandEnvironment,
       runs: runsApproved,
     }),
   )
   // Before policy is read: its rules name these tools.
-  const upstreams = await openUpstreams(settings, {
+  const upstreams = await openUpstreams(settings, ownDir, {
     ...{ storage, registry, digest, sandbox, outbound, secrets, clock, node },
     call: (call, context) => app.callUpstream(call, context),
   })
@@ -401,7 +430,7 @@ export async function compose(
       sandbox,
       outbound,
       clock,
-      folder: join(dataDir, 'processes'),
+      folder: join(ownDir, 'processes'),
       scrub: (chunks) => secrets.scrubStream(chunks),
     }),
   )
@@ -417,9 +446,11 @@ export async function compose(
     ids,
     digest,
     log,
-    events: createEventBus({ ids, clock, log }),
+    events: createEventBus({ ids, clock, log, gates }),
+    gates,
     version,
     node,
+    modelsNode: nodeName(dataDir),
     place,
     keyFiles: createNodeKeyFiles(dataDir),
     policyShare: createPolicyShare(dataDir),
@@ -440,7 +471,7 @@ export async function compose(
       sandbox,
       outbound,
       secrets,
-      folder: join(dataDir, 'git'),
+      folder: join(ownDir, 'git'),
       configAllowed: settings['git.config_allowed'],
       plainTargets: settings['outbound.private_targets'],
       caFile: settings['outbound.ca_file'],
@@ -457,7 +488,7 @@ export async function compose(
         outbound,
       }),
     },
-    engine: engineOf(settings, sandbox),
+    engine: engineOf(settings, sandbox, ownDir),
     upstreams,
     adapters,
     wakeCommands,
@@ -465,12 +496,13 @@ export async function compose(
       assertsSecrets: runsApproved,
     }),
     backups: createBackups({
-      dataDir,
+      dataDir: ownDir,
       version,
       node,
       engine: storage.engine,
       copyLog: (folder) => auditLog.copyTo(folder),
-      copyDatabase: storage.isShared
+      gates: gatePlace.toCopy,
+      copyDatabase: storage.isNetworked
         ? null
         : async (file) => {
             await storage.flush()

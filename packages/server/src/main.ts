@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { dashboardPage, type RunFile, setupUrl } from '@gatehouse/contract'
 import type { App } from './app/app.ts'
@@ -7,6 +7,8 @@ import { type Op, systemOp } from './app/call/op.ts'
 import { compose } from './compose.ts'
 import { type Flags, loadSettings } from './config/load.ts'
 import type { Settings } from './config/settings.ts'
+import { GatePool } from './gates/gate-pool.ts'
+import { gatewayOptions, graceMs, hostsOf, levelOf, surfaceOptions } from './gateway-options.ts'
 import { assertInstalled } from './platform/assert-installed.ts'
 import { removeRunFile, writeRunFile } from './platform/data-directory.ts'
 import { Disposal } from './platform/disposal.ts'
@@ -17,18 +19,18 @@ import { createLog } from './telemetry/log.ts'
 import { LogOutput } from './telemetry/log-output.ts'
 import { type OpenedCertificates, openLocalCertificates } from './tls/open-certificates.ts'
 import { openOwnCertificate } from './tls/open-own-certificate.ts'
-import { openGateway } from './transport/gateway/open-gateway.ts'
+import { type GatewayOptions, openGateway } from './transport/gateway/open-gateway.ts'
 import { openUserApi } from './transport/rest/open-user-api.ts'
 import { openWakePort } from './transport/wake/open-wake-port.ts'
 import { openDashboard } from './transport/web/open-dashboard.ts'
 import { Scrubber } from './vault/scrub/scrubber.ts'
 import { version } from './version.ts'
 
-/** How long running calls may take to finish once the service is asked to stop. */
-const graceMs = 8_000
-
 /** The web page, beside this package whether it runs from its sources or compiled. */
 const pages = fileURLToPath(new URL('../../dashboard/dist/', import.meta.url))
+
+/** The program of a further gate process. Sources and build differ in the extension alone. */
+const gateProgram = new URL(`./gate-process${extname(import.meta.url)}`, import.meta.url)
 
 export type Started = {
   readonly run: RunFile
@@ -47,13 +49,6 @@ export type ServeOptions = {
   /** Called once every surface listens. */
   readonly onReady?: (started: Started) => void
 }
-
-/** Names under which requests may come in, beside those of this machine. */
-const hostsOf = ({
-  'server.allowed_hosts': allowed,
-  'server.public_url': publicUrl,
-}: Settings): readonly string[] =>
-  publicUrl === null ? allowed : [...allowed, new URL(publicUrl).hostname]
 
 const openCertificates = (settings: Settings, log: Log, authority: string | null) => {
   const { 'tls.cert': cert, 'tls.key': key } = settings
@@ -97,10 +92,6 @@ const unlockVault = async (
   }
 }
 
-/** On a terminal people read what was printed for them, and lines of JSON only get between. */
-const levelOf = ({ 'log.level': level, origins }: Settings): string =>
-  origins['log.level'] === 'default' && process.stderr.isTTY ? 'warn' : level
-
 const listenersOf = (settings: Settings) => {
   const tcp = { protocol: 'tcp' } as const
   return {
@@ -137,6 +128,17 @@ const listenersOf = (settings: Settings) => {
   } as const
 }
 
+/** Null where one process serves all agents. */
+const openPool = ({ workers }: Settings, log: Log): GatePool | null =>
+  workers > 1 ? new GatePool({ count: workers, program: gateProgram, log }) : null
+
+const wayThrough =
+  (pool: GatePool, app: App): NonNullable<GatewayOptions['wayTo']> =>
+  async (token) => {
+    const agent = await app.authenticateAgent(token)
+    return agent && pool.wayTo(agent.name)
+  }
+
 const addressOf = ({ host, port }: Listener) => ({ host, port })
 
 /** Between the look at the ports and this another program may have taken one. */
@@ -164,8 +166,10 @@ export async function openService(
   await using opening = new Disposal()
   const listeners = listenersOf(settings)
   const beforeCreating = () => assertPortsFree(Object.values(listeners))
+  const pool = openPool(settings, log)
+  const gates = pool?.link ?? null
   const composition = opening.use(
-    await compose(settings, log, { beforeCreating, scrubber, output }),
+    await compose(settings, log, { beforeCreating, gates, scrubber, output }),
   )
   const { app, ids } = composition
   app.listeners.expect('user_api', 'dashboard', 'gateway')
@@ -184,15 +188,7 @@ export async function openService(
       )
     }),
   )
-  const surface = {
-    app,
-    ids,
-    log,
-    version,
-    allowedHosts: hostsOf(settings),
-    allowedOrigins: settings['server.allowed_origins'],
-    trustedProxies: settings['server.trusted_proxies'],
-  }
+  const surface = surfaceOptions(settings, composition, log)
   const userApi = opening.use(
     await listening(
       listeners.userApi,
@@ -214,17 +210,15 @@ export async function openService(
   const gateway = await listening(
     listeners.gateway,
     openGateway({
-      ...surface,
+      ...gatewayOptions(settings, composition, log),
       ...addressOf(listeners.gateway),
-      page: () => app.listeners.page,
-      onTokenFailures: (report) => void app.reportTokenFailures({ ...report, listener: 'gateway' }),
-      limits: {
-        bodyBytesMax: settings['server.body_bytes_max'],
-        jsonDepthMax: settings['server.json_depth_max'],
-      },
+      ...(pool ? { wayTo: wayThrough(pool, app) } : {}),
     }),
   )
-  opening.defer(() => gateway.close(graceMs))
+  // At once: a server is closed when nobody has a connection of it any more.
+  opening.defer(async () => {
+    await Promise.all([gateway.close(graceMs), pool?.[Symbol.asyncDispose]()])
+  })
   app.listeners.opened('user_api')
   app.listeners.opened('dashboard', () => certificateHealth(tls))
   const publicUrl = settings['server.public_url']
@@ -232,9 +226,17 @@ export async function openService(
   app.listeners.page = dashboardPage(page)
   app.listeners.opened('gateway')
   app.listeners.address = gateway.url
+  for (const url of [gateway.url, userApi.url, dashboard.url])
+    app.listeners.ports.add(Number(new URL(url).port))
   const op = systemOp({ ids, signal: new AbortController().signal })
   await unlockVault(app, op, settings, log)
   await app.start()
+  await pool?.start({
+    flags,
+    page: app.listeners.page,
+    address: gateway.url,
+    ports: [...app.listeners.ports],
+  })
   const wake = opening.use(
     await listening(listeners.wake, openWakePort({ app, log, port: settings.wake_port })),
   )
@@ -254,8 +256,6 @@ export async function openService(
     ...(publicUrl === null ? {} : { public_url: publicUrl }),
     wake_port: wake.port,
   }
-  for (const url of [run.gateway_url, run.user_api_url, run.dashboard_url])
-    app.listeners.ports.add(Number(new URL(url).port))
   writeRunFile(settings.data_dir, run)
   app.listeners.ready()
   opening.defer(() => removeRunFile(settings.data_dir))

@@ -10,10 +10,11 @@ import { withSetting } from './config/write-setting.ts'
 import { type MoveMark, type MoveReport, moveKey, parseMark } from './domain/move-mark.ts'
 import { standingOf } from './domain/nodes.ts'
 import { LogReader } from './log/log-files.ts'
-import { writePrivateFile } from './platform/data-directory.ts'
+import { gateFolders, logFolder } from './log/sibling-logs.ts'
+import { nodeName, writePrivateFile } from './platform/data-directory.ts'
 import { recordedEngine, recordMovedStore } from './platform/store-record.ts'
 import { openPostgresEnd, type PostgresEnd } from './storage/postgres/move.ts'
-import { countAll, type MoveTarget, moveAll } from './storage/sql/move-all.ts'
+import { countAll, type Move, type MoveTarget, moveAll } from './storage/sql/move-all.ts'
 import { writeMark } from './storage/sql/move-mark.ts'
 import { claimStoreId } from './storage/sql/store-id.ts'
 import { databaseFiles, fillSqlite, openSqliteSource } from './storage/sqlite/move.ts'
@@ -82,17 +83,21 @@ const assertVerified = async (composition: Composition): Promise<void> => {
   if (integrity !== 'verified') refuse(`the audit log is not verified (${detail ?? integrity})`)
 }
 
-const entriesIn =
-  ({ dataDir }: Place) =>
-  () =>
-    new LogReader(join(dataDir, 'audit')).entries(0)
+/** Entries of each process of the node, by the names of their chains. */
+const logsIn = ({ dataDir }: Place): Move['logs'] =>
+  new Map(
+    [dataDir, ...gateFolders(dataDir)].map((folder) => [
+      nodeName(folder),
+      () => new LogReader(join(folder, logFolder)).entries(0),
+    ]),
+  )
 
 /** Nodes on PostgreSQL verify each other's logs from the first entry, so none may be gone. */
 const assertWholeLog = (place: Place): void => {
   const { settings } = place
   for (const key of ['audit.retention.max_age', 'audit.retention.max_bytes'] as const)
     if (settings[key] !== null) refuse(`${key} is set, and works with SQLite only`)
-  const [first] = [...new LogReader(join(place.dataDir, 'audit')).entries(0, 1)]
+  const [first] = [...new LogReader(join(place.dataDir, logFolder)).entries(0, 1)]
   if ((first?.[0]?.seq ?? 0) > 0)
     refuse('retention removed a part of the audit log, and PostgreSQL needs all of it')
 }
@@ -119,18 +124,18 @@ const copyToPostgres = async (
   { dryRun, onTable }: MoveInput,
 ): Promise<Record<string, number>> => {
   await using composition = await openOn(place, null)
-  const { storage, node } = composition
+  const { storage } = composition
   assertWholeLog(place)
   await assertVerified(composition)
   await storage.flush()
   await using end = await openPostgresEnd(place.settings.database_direct_url ?? url)
   await end.assertFree(storage.id)
   using source = openSqliteSource(place.databaseFile)
-  if (dryRun) return await countAll(source, node)
-  const entries = entriesIn(place)
+  const logs = logsIn(place)
+  if (dryRun) return await countAll(source, [...logs.keys()])
   const { id, mark } = await end.fill(async (target) => {
     const told = onTable ? { onTable } : {}
-    const report = await moveAll({ source, target, node, entries, ...told })
+    const report = await moveAll({ source, target, logs, ...told })
     return markArrived(target, storage.id, report)
   })
   const { moved_at, tables } = mark
@@ -183,18 +188,18 @@ const copyToSqlite = async (
   { dryRun, onTable }: MoveInput,
 ): Promise<Record<string, number>> => {
   await using composition = await openOn(place, url)
-  const { storage, node } = composition
+  const { storage } = composition
   await assertAlone(composition)
   await assertVerified(composition)
   await using end = await openPostgresEnd(place.settings.database_direct_url ?? url)
-  if (dryRun) return await end.read((source) => countAll(source, node))
+  const logs = logsIn(place)
+  if (dryRun) return await end.read((source) => countAll(source, [...logs.keys()]))
   const arriving = `${place.databaseFile}.arriving`
-  const entries = entriesIn(place)
   return await leaving(end, composition, `${hostname()}:${place.dataDir}`, async () => {
     const { id, mark } = await end.read((source) =>
       fillSqlite(arriving, async (target) => {
         const told = onTable ? { onTable } : {}
-        const report = await moveAll({ source, target, node, entries, ...told })
+        const report = await moveAll({ source, target, logs, ...told })
         return markArrived(target, storage.id, report)
       }),
     )

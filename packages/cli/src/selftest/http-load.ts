@@ -2,16 +2,20 @@
 // client costs as little of the machine as it can. Prints one JSON line.
 import { connect } from 'node:net'
 
-const [port, path, token, connectionsText, secondsText, bodyText = ''] = process.argv.slice(2)
+const [port, path, tokensText = '', connectionsText, secondsText, bodyText = ''] =
+  process.argv.slice(2)
+/** Of several agents, in turn. */
+const tokens = tokensText.split(',')
 const connections = Number(connectionsText)
 const body = Buffer.from(bodyText)
-const request = Buffer.concat([
-  Buffer.from(
-    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\n` +
-      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
-  ),
-  body,
-])
+const requestOf = (token: string): Buffer =>
+  Buffer.concat([
+    Buffer.from(
+      `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+    ),
+    body,
+  ])
 const warmMs = 1_000
 const endMs = warmMs + Number(secondsText) * 1_000
 const startedAt = performance.now()
@@ -22,7 +26,7 @@ let firstFailure = ''
 
 const headerEnd = Buffer.from('\r\n\r\n')
 
-const run = (): Promise<void> =>
+const run = (request: Buffer): Promise<void> =>
   new Promise((resolve, reject) => {
     const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true })
     let sentAt = 0
@@ -55,7 +59,9 @@ const run = (): Promise<void> =>
     })
   })
 
-await Promise.all(Array.from({ length: connections }, run))
+await Promise.all(
+  Array.from({ length: connections }, (_, at) => run(requestOf(tokens[at % tokens.length] ?? ''))),
+)
 latencies.sort((a, b) => a - b)
 const at = (share: number): number | undefined =>
   latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))]

@@ -180,6 +180,8 @@ type Load = {
   readonly ends: readonly End[]
   readonly calls: number
   readonly onEnd: (ended: number) => void
+  /** Flags of the service in each of its lives. */
+  readonly flags?: (life: number) => readonly string[]
 }
 
 /** Asks a service to end; says what is wrong with how it did. */
@@ -198,9 +200,9 @@ const stopped = async (
 /** Ends the service again and again while calls and approvals come in, and compares what it said with what is there. */
 export const endUnderLoad = async (
   gate: Installation,
-  { ends, calls, onEnd }: Load,
+  { ends, calls, onEnd, flags = () => [] }: Load,
 ): Promise<Outcome> => {
-  let run = await gate.start()
+  let run = await gate.start(flags(0))
   const { token, workspace } = await gate.createAgent('load')
   mkdirSync(workspace, { recursive: true })
   for (const name of ['plain.log', 'approved.log']) writeFileSync(join(workspace, name), '')
@@ -231,7 +233,7 @@ export const endUnderLoad = async (
     if (end === 'SIGTERM') await stop()
     else await gate.kill()
     await working
-    run = await gate.start()
+    run = await gate.start(flags(i + 1))
     onEnd(i + 1)
   }
   const approvals = await approvedRequests(run, userToken)

@@ -3,6 +3,7 @@ import type { AuditExports } from '../ports/audit-export.ts'
 import type { Backups } from '../ports/backup.ts'
 import type { CapabilityRegistry } from '../ports/capability.ts'
 import type { FilesFactory } from '../ports/files.ts'
+import type { Gates } from '../ports/gates.ts'
 import type { GitFactory } from '../ports/git.ts'
 import type { Host } from '../ports/host.ts'
 import type { Metrics } from '../ports/metrics.ts'
@@ -38,9 +39,14 @@ import type { UpstreamRoomDeps } from './upstreams/upstreams.ts'
 export type AppDeps = Basics & {
   readonly tracing?: Tracing | undefined
   readonly version: string
+  /** Name of this process, and of its chain in the audit log. */
   readonly node: string
+  /** Name of the first process of the node, whose folders have the models. */
+  readonly modelsNode: string
   /** Machine and data directory of this node. */
   readonly place: string
+  /** The other gate processes of this node; null where there is one. */
+  readonly gates: Gates | null
   readonly keyFiles: NodeKeyFiles
   readonly registry: CapabilityRegistry
   readonly policy: PolicyFiles

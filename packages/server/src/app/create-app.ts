@@ -1,5 +1,6 @@
 import type { InstalledModels } from '../ports/models.ts'
 import { bindAgents } from './agents/agents.ts'
+import { answerGates } from './answer-gates.ts'
 import type { App } from './app.ts'
 import type { AppDeps } from './app-deps.ts'
 import { bindApprovals } from './approvals/approvals.ts'
@@ -21,6 +22,7 @@ import { foreseeWrite } from './proxy/foresee-write.ts'
 import { bindProxy } from './proxy/proxy.ts'
 import { bindReach } from './reach/reach.ts'
 import { bindState } from './state/state.ts'
+import { GateWatch } from './supervision/gate-watch.ts'
 import { Listeners } from './supervision/listeners.ts'
 import { Notifications } from './supervision/notifications.ts'
 import { bindSupervision } from './supervision/supervision.ts'
@@ -60,6 +62,7 @@ export function createApp(given: AppDeps): BoundApp {
     slots: new AgentSlots(),
     deadlines: new Deadlines(given.clock),
     draining: () => listeners.draining,
+    gateWatch: new GateWatch(given),
   }
   const contexts = createContexts({
     ...base,
@@ -100,11 +103,13 @@ export function createApp(given: AppDeps): BoundApp {
   const proxy = bindProxy({ ...shared, adapters: given.adapters })
   const models = bindModels({
     ...base,
+    node: given.modelsNode,
     models: given.models,
     engineHealth: () => inference.engineHealth(),
   })
   const inference = bindInference({
     ...base,
+    node: given.modelsNode,
     engine: given.engine,
     installed: models.installed,
   })
@@ -156,6 +161,8 @@ export function createApp(given: AppDeps): BoundApp {
     ...supervision,
     buildSelf: (call) => buildSelf(knowing, call),
   }
+  const isFirst = given.gates === null || given.gates.index === 0
+  answerGates({ ...base, ...reach.useCases, sessions, processes })
   // In the order of their start. Before anything runs: what the store calls running is of an earlier life.
   const parts: readonly Part<object>[] = [
     nodes,
@@ -198,7 +205,8 @@ export function createApp(given: AppDeps): BoundApp {
     ...time.useCases,
     ...upstreams.useCases,
     async start() {
-      for (const part of parts) await part.start()
+      for (const part of isFirst ? parts : [processes, agents, reach, upstreams, events])
+        await part.start()
     },
     async stopped() {
       await Promise.all(parts.map((part) => part.stopped()))

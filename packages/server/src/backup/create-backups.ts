@@ -6,6 +6,12 @@ import { collect } from './collect.ts'
 import { type Manifest, type PackedFile, pack } from './pack.ts'
 import { seal } from './seal.ts'
 
+export type GateToCopy = {
+  readonly path: string
+  /** The same of its log. */
+  readonly copyLog: (folder: string) => Promise<void>
+}
+
 export type BackupParts = {
   readonly dataDir: string
   readonly version: string
@@ -13,6 +19,8 @@ export type BackupParts = {
   readonly engine: string
   /** Copies the log as it is at one moment into this folder, which is there. */
   readonly copyLog: (folder: string) => void
+  /** Folders of the other gate processes, by their names below the data directory. */
+  readonly gates: () => readonly GateToCopy[]
   /** Writes a copy of the database, whole and of one moment, into a new file; null where it lies elsewhere. */
   readonly copyDatabase: ((file: string) => Promise<void>) | null
 }
@@ -42,6 +50,23 @@ const linesOf = (file: string): string[] => {
   }
 }
 
+/** The logs of all processes of the node. */
+async function* logsOf(
+  { dataDir, copyLog: copyOwn, gates }: BackupParts,
+  staging: string,
+): AsyncGenerator<PackedFile> {
+  mkdirSync(join(staging, 'audit'), { mode: 0o700 })
+  copyOwn(join(staging, 'audit'))
+  yield* collect(join(staging, 'audit'), 'audit')
+  for (const { path, copyLog } of gates()) {
+    const folder = join(staging, path, 'audit')
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    await copyLog(folder)
+    yield* collect(folder, `${path}/audit`)
+    yield* collect(join(dataDir, path, 'node-id'), `${path}/node-id`)
+  }
+}
+
 /** Copies are made inside the data directory: they hold keys, and no other place is known to be private. */
 export const createBackups = (parts: BackupParts): Backups => {
   const { dataDir } = parts
@@ -55,9 +80,7 @@ export const createBackups = (parts: BackupParts): Backups => {
     const copy = join(staging, 'gatehouse.db')
     await parts.copyDatabase?.(copy)
     // After the database, which is derived from it: a log that is ahead is caught up with, one behind looks cut off.
-    mkdirSync(join(staging, 'audit'), { mode: 0o700 })
-    parts.copyLog(join(staging, 'audit'))
-    yield* collect(join(staging, 'audit'), 'audit')
+    yield* logsOf(parts, staging)
     if (parts.copyDatabase) {
       yield* collect(copy, 'gatehouse.db')
       rmSync(copy, { force: true })

@@ -120,6 +120,7 @@ test('takes the files of a data directory, follows no link in a workspace, and c
     node: 'node-1',
     engine: 'sqlite',
     copyLog: (folder) => cpSync(join(dataDir, 'audit'), folder, { recursive: true }),
+    gates: () => [],
     copyDatabase: async (file) => {
       writeFileSync(file, 'database')
       writeFileSync(join(dataDir, 'audit/audit.head'), 'after the database')
@@ -169,6 +170,7 @@ test('where the database lies elsewhere, everything but the database is in it', 
     node: 'node-1',
     engine: 'postgres',
     copyLog: (folder: string) => cpSync(join(dataDir, 'audit'), folder, { recursive: true }),
+    gates: () => [],
     copyDatabase: null,
   }
   const { signal } = new AbortController()

@@ -19,7 +19,7 @@ const roots = [
   'vault.key',
   'policy.key',
 ] as const
-const folders = ['audit', 'policies', 'tls', 'secrets', 'workspaces'] as const
+const folders = ['audit', 'policies', 'tls', 'secrets', 'workspaces', 'gates'] as const
 
 /**
  * @SECURITY A name leads to where we put it and nowhere else: known places only, no way up, nothing that

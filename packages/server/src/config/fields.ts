@@ -70,6 +70,15 @@ export const fields = [
       'The same database past a pooler in transaction mode (PgBouncer), where database_url leads to one.',
   },
   {
+    key: 'workers',
+    type: 'integer',
+    default: 1,
+    min: 1,
+    max: 64,
+    description:
+      'Processes that serve agents, each on a processor of its own and with a log of its own; an agent is served by one of them. One is enough for thousands of calls a second.',
+  },
+  {
     key: 'first_agent',
     type: 'boolean',
     default: true,

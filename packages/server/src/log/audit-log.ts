@@ -10,7 +10,7 @@ import { entryOf } from '../domain/audit/entry.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
 import type { AuditLog, AuditReader, Commit, VaultAnchor } from '../ports/audit.ts'
 import type { ExportSource } from '../ports/audit-export.ts'
-import type { AuditRow } from '../ports/audit-rows.ts'
+import type { AuditRow, OtherChains } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
@@ -24,6 +24,7 @@ import { EntryIndex } from './entry-index/entry-index.ts'
 import { exportLines } from './export.ts'
 import { createExportSource } from './export-source.ts'
 import { createDigests } from './hashing.ts'
+import { OtherHeads } from './heads.ts'
 import { createInspector } from './inspector.ts'
 import { closeIntents } from './intents.ts'
 import { type Keys, keyFile, loadKeys, publicKeyFile } from './keys.ts'
@@ -48,7 +49,15 @@ export type AuditLogOptions = {
   readonly directory: string
   /** Segments of the log, where somebody has opened them already; closed with the log. */
   readonly files?: LogFiles
-  /** The name of this node's chain: letters, digits, `.`, `_` and `-`. */
+  /** Logs of other processes of this node; where the store is networked, copies of them are in the store. */
+  readonly siblings?: {
+    readonly all: OtherChains
+    /** Logs of processes that are no more, which nobody else verifies. */
+    readonly idle: OtherChains
+    /** Whether this process speaks for all of them. */
+    readonly isFirst: boolean
+  }
+  /** The name of this process' chain: letters, digits, `.`, `_` and `-`. */
   readonly chain: string
   readonly ids: Ids
   readonly clock: Clock
@@ -106,6 +115,8 @@ export type LocalAuditLog = AuditLog &
     /** Must show that the tree of now begins with the tree of that size. */
     proveConsistency(first: number): Promise<Consistency>
 
+    integrity(): Integrity
+
     health(): {
       readonly status: HealthStatus
       readonly reason?: string
@@ -115,6 +126,12 @@ export type LocalAuditLog = AuditLog &
 
 const retentionEveryMs = 600_000
 
+const nobody: OtherChains = {
+  read: async () => [],
+  ends: async () => [],
+  takeForeign: async () => false,
+}
+
 const chainName = /^[A-Za-z0-9._-]{1,64}$/
 
 const assertChainName = (chain: string): void => {
@@ -122,6 +139,16 @@ const assertChainName = (chain: string): void => {
   const detail = `"${chain}" is not a usable name`
   throw new GatehouseError('InvalidConfiguration', { origin: 'audit chain', detail })
 }
+
+/** The chains beside this one, and what this process has to see to itself: on a network nobody else reads the copies. */
+const chainsBeside = ({ storage, siblings }: Pick<AuditLogOptions, 'storage' | 'siblings'>) =>
+  storage.isNetworked
+    ? { others: storage.copies, unwatched: storage.copies, recordsHeads: false }
+    : {
+        others: siblings?.all ?? nobody,
+        unwatched: siblings?.idle ?? nobody,
+        recordsHeads: siblings?.isFirst === true,
+      }
 
 /** @SECURITY Auditors verify with this file: one that was another is reported; keys.test.ts. */
 const publicKeyAlarm = ({ published }: Keys): Alarm | null =>
@@ -185,9 +212,10 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       }
     }
   }
-  const copies = storage.isShared ? storage.copies : null
+  const chains = chainsBeside(options)
+  const { others } = chains
   const rows = await EntryIndex.open({
-    ...{ directory, chain, files, sealer: keys, copies },
+    ...{ directory, chain, files, sealer: keys, others },
     start: () => start.state.size,
   })
   const recording = { storage, files, chain }
@@ -221,20 +249,22 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     },
     standing,
   )
-  const rebuildCopies = async (): Promise<void> => {
-    if (copies) await remakeCopies({ ...recording, setAside }, writer.standing.state.size)
-  }
+  const rebuildCopies = storage.isNetworked
+    ? () => remakeCopies({ ...recording, setAside }, writer.standing.state.size)
+    : null
   const rebuild = async (): Promise<void> => {
-    await rebuildCopies()
+    await rebuildCopies?.()
     await rows.rebuild(writer.standing.state.size)
   }
   beginWith(writer, [alarm, publicKeyAlarm(keys), checkpoints.alarm])
   mendFiles(keys, checkpoints, setAside)
   await writer.open(catchUpAtStart)
-  const here = verifierOf(files, storage.copies, keys, chain)
+  const here = verifierOf(files, others, keys, chain)
   const elsewhere = options.verifier ?? here
+  const heads = chains.recordsHeads ? new OtherHeads({ chain, rows, writer, others }) : null
   const inspector = createInspector({
-    storage,
+    others: chains.unwatched,
+    checkHeads: async () => (await heads?.check()) ?? null,
     chain,
     start: () => start,
     clock,
@@ -249,7 +279,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     elsewhere,
     signal: stop.signal,
   })
-  const entries = entriesOf(files, storage.copies, chain)
+  const entries = entriesOf(files, others, chain)
   const retention = new Retention({
     ...{ files, directory, chain, keys, clock, writer, inspector, signal: stop.signal },
     rules: options.retention,
@@ -301,7 +331,10 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   const upkeep = [
     every(1_000, () => writer.probe()),
     every(retentionEveryMs, () => retention.apply()),
-    every(options.checkpoint?.everyMs ?? 60_000, async () => signer.sign()),
+    every(options.checkpoint?.everyMs ?? 60_000, async () => {
+      await heads?.record()
+      signer.sign()
+    }),
     ...(verifyEveryMs > 0 ? [verifyAll().catch(failed), every(verifyEveryMs, verifyAll)] : []),
   ]
 
@@ -352,7 +385,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     async *export() {
       using _held = retention.hold()
       const chains = []
-      for (const { chain: name, next } of storage.isShared ? await rows.ends() : []) {
+      for (const { chain: name, next } of await rows.ends()) {
         const last = name === chain ? undefined : (await rows.range(name, next - 1, next, 1))[0]
         if (last) chains.push({ chain: name, size: last.seq + 1, head: `sha256:${last.hash}` })
       }
@@ -408,10 +441,12 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
 
     acknowledge: (reason, by) =>
       acknowledge(
-        { writer, inspector, rebuild },
+        { writer, inspector, rebuild, renewHeads: async () => heads?.renew() },
         reason,
         by ?? { actor: 'system', request_id: '' },
       ),
+
+    integrity: () => inspector.report(null),
 
     health() {
       const entries = writer.standing.state.size
@@ -425,6 +460,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     },
 
     async [Symbol.asyncDispose]() {
+      await heads?.record().catch(failed)
       stop.abort()
       await writer.close()
       await Promise.all(upkeep)

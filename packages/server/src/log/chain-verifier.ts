@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { Fault } from '../domain/audit/verify-range.ts'
-import type { AuditCopies } from '../ports/audit-rows.ts'
+import type { OtherChains } from '../ports/audit-rows.ts'
 import { type CopiesQuestion, checkCopies } from './check-copies.ts'
 import { readIfThere } from './files.ts'
 import type { LoggedEntry } from './frame.ts'
@@ -26,11 +26,11 @@ export interface ChainVerifier {
   digest(chain: string, size: number, signal: AbortSignal): Promise<string>
 }
 
-export type CopiesReader = Pick<AuditCopies, 'read'>
+export type CopiesReader = Pick<OtherChains, 'read'>
 
 const sliceRows = 512
 
-/** Entries of this node's chain come from its files; those of other nodes from the copies in the store. */
+/** Entries of this process' chain come from its files; those of others from where they can be read. */
 export const entriesOf =
   (files: LogReader, copies: CopiesReader, own: string): Entries =>
   (chain, from) =>

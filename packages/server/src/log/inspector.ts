@@ -3,8 +3,8 @@ import type { LogState } from '../domain/audit/chain.ts'
 import { emptyLog } from '../domain/audit/chain.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
 import { describeSystemFailure } from '../domain/system-failure.ts'
+import type { OtherChains } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Storage } from '../ports/storage.ts'
 import type { ChainVerifier } from './chain-verifier.ts'
 import type { LogFiles } from './log-files.ts'
 import type { Recorder } from './recorder.ts'
@@ -20,7 +20,10 @@ const wholeMax = 20_000
 export const inlineEntriesMax = 512
 
 export type InspectorParts = {
-  readonly storage: Storage
+  /** Chains of other processes that nobody else verifies. */
+  readonly others: OtherChains
+  /** Whether the other logs of this node still hold what was recorded of them here. */
+  readonly checkHeads: () => Promise<Fault | null>
   readonly chain: string
   /** Where the log begins by now. */
   readonly start: () => LogStart
@@ -29,8 +32,8 @@ export type InspectorParts = {
   readonly files: LogFiles
   readonly head: Pick<HeadFile, 'intact' | 'restore'>
   readonly recorder: Pick<Recorder, 'told'>
-  /** Makes the copies of this node's entries anew. */
-  readonly rebuildCopies: () => Promise<void>
+  /** Makes the copies of this node's entries anew; null where there are none. */
+  readonly rebuildCopies: (() => Promise<void>) | null
   /** Makes the index of other nodes' chains anew when it is next asked. */
   readonly forgetOthers: () => void
   readonly checkpoints: () => readonly Anchor[]
@@ -75,7 +78,7 @@ export interface Inspector {
 }
 
 export const createInspector = (parts: InspectorParts): Inspector => {
-  const { storage, chain, clock, writer, signal, here, elsewhere } = parts
+  const { others, rebuildCopies, chain, clock, writer, signal, here, elsewhere } = parts
   const verified = new Map<string, LogState>()
   let verifiedAt = clock.wall()
   let fault: Fault | null = null
@@ -128,16 +131,15 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     }
     verified.set(chain, own.state)
     // Of a damaged log there is nothing to compare the copies with.
-    if (isShared && whole && !own.fault && areCopiesDue(state.size, tree)) {
-      await compareCopies(state.size)
+    if (rebuildCopies && whole && !own.fault && areCopiesDue(state.size, tree)) {
+      await compareCopies(state.size, rebuildCopies)
       copiesSeen = began
     }
-    fault = own.fault ?? (await verifyOthers(whole))
+    fault = own.fault ?? (await verifyOthers(whole)) ?? (await parts.checkHeads())
     if (whole) seen = began
     verifiedAt = clock.wall()
   }
 
-  const { isShared } = storage
   /** Value of `changes` when the copies were last compared. */
   let copiesSeen = -1
 
@@ -147,8 +149,8 @@ export const createInspector = (parts: InspectorParts): Inspector => {
 
   /** The copies of other nodes' entries. */
   const verifyOthers = async (whole: boolean): Promise<Fault | null> => {
-    const others = isShared && (whole || verified.size > 1) ? await otherChains() : []
-    for (const { chain: name, next: end } of others) {
+    const chains = whole || verified.size > 1 ? await otherChains() : []
+    for (const { chain: name, next: end } of chains) {
       if (!whole && !verified.has(name)) continue
       const from = whole ? emptyLog : (verified.get(name) ?? emptyLog)
       const other = await verify({ chain: name, from, tree: false, anchors: [] }, end)
@@ -164,14 +166,14 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     choose(end - question.from.size).verify(question, signal)
 
   /** A difference is reported once, until it is acknowledged; the copies are made anew from the log. */
-  const compareCopies = async (size: number): Promise<void> => {
+  const compareCopies = async (size: number, rebuild: () => Promise<void>): Promise<void> => {
     // Entries that were not copied yet are no difference.
     const through = Math.min(size, parts.recorder.told())
     const fault = await choose(through).checkCopies({ chain, through }, signal)
     // Entries that were appended meanwhile are copied too.
     if (!fault || (fault.kind === 'inserted' && fault.seq >= through && isOurs(fault.seq))) return
     writer.raise(fault)
-    await writer.exclusive(parts.rebuildCopies)
+    await writer.exclusive(rebuild)
   }
 
   const isOurs = (seq: number): boolean => seq < writer.standing.state.size
@@ -191,8 +193,7 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     }
   }
 
-  const otherChains = async () =>
-    (await storage.copies.ends()).filter((other) => other.chain !== chain)
+  const otherChains = async () => (await others.ends()).filter((other) => other.chain !== chain)
 
   /** One run serves everyone who asked before it began; the next one everyone who came too late. */
   const share = (want: Want): Promise<void> => {
@@ -231,7 +232,7 @@ export const createInspector = (parts: InspectorParts): Inspector => {
       changes += 1
       await writer.exclusive(async () => writer.evict()).catch(() => undefined)
     }
-    if (isShared && (await storage.copies.takeForeign())) {
+    if (await others.takeForeign()) {
       changes += 1
       parts.forgetOthers()
     }

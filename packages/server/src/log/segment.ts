@@ -30,6 +30,9 @@ const endOf = (frames: readonly Placed[]): number => {
   return last ? last.at + last.bytes : dataAt
 }
 
+/** Bytes that are read for the next frame of a log that grows. */
+const growBytes = 64 * 1024
+
 /** Whether this is no more than a crash left of a last write: its end is not there, and nothing follows it. */
 const isTorn = (bytes: Buffer, at: number, head: FrameHead): boolean => {
   const end = at + head.bytes
@@ -71,13 +74,13 @@ const flawOf = (frame: Buffer, head: FrameHead): string | null => {
  * @SECURITY every byte before the end of the last frame is of a frame or of the header, and what is not is a flaw:
  * bytes that belong to nothing would otherwise verify with the rest; segment.test.ts.
  */
-export const scan = (bytes: Buffer): Scan => {
+export const scan = (bytes: Buffer, from = dataAt): Scan => {
   const frames: Placed[] = []
   const flaws: Omit<Flaw, 'file'>[] = []
-  for (let at = dataAt; at + headBytes <= bytes.length; ) {
+  for (let at = from; at + headBytes <= bytes.length; ) {
     const head = readHead(bytes, at)
     if (head && !isTorn(bytes, at, head)) {
-      const end = endOf(frames)
+      const end = frames.length > 0 ? endOf(frames) : from
       if (end < at)
         flaws.push({ at: end, seq: head.first, what: `${at - end} bytes belong to no frame` })
       const what = flawOf(bytes.subarray(at, at + head.bytes), head)
@@ -193,6 +196,26 @@ export class Segment {
   /** The residue was taken away. */
   forgetResidue(): void {
     this.#residue = null
+  }
+
+  /** Looks for frames that another process appended since it was read; one that is not all there yet is left. */
+  grow(): void {
+    const frames = (this.#frames ??= this.#scan())
+    for (let bytes = growBytes; ; ) {
+      const end = endOf(frames)
+      const piece = readAt(this.file, end, bytes)
+      const head = readHead(piece, 0)
+      if (!head) return
+      if (head.bytes > piece.length) {
+        // The piece is as long as it was asked for, unless the file ends in it.
+        if (piece.length < bytes) return
+        bytes = head.bytes
+        continue
+      }
+      if (!isIntact(piece.subarray(0, head.bytes), head)) return
+      frames.push({ ...head, at: end })
+      bytes = growBytes
+    }
   }
 
   add(frame: Placed): void {

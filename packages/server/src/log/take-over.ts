@@ -49,7 +49,7 @@ export const takeOver = async (parts: Parts): Promise<TakenOver | null> => {
   await writeAll(parts, old?.groups ?? [])
   const known = newer(old?.head ?? null, await storedHead(storage, chain, keys))
   const taken = known ? await goOn(parts, known) : adopt(files)
-  if (!storage.isShared) await storage.copies.drop(chain)
+  if (!storage.isNetworked) await storage.copies.drop(chain)
   retireOldSignedHead(directory)
   return taken
 }

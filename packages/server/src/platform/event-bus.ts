@@ -1,14 +1,32 @@
 import type { GatehouseEvent } from '@gatehouse/contract'
 import type { Clock } from '../ports/clock.ts'
 import type { EventBus } from '../ports/events.ts'
+import type { Gates } from '../ports/gates.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
 import { KeptEvents } from './kept-events.ts'
 
-/** Events in this process: pushed to listeners at once, the newest of each agent kept for polls. */
-export const createEventBus = (deps: { ids: Ids; clock: Clock; log: Log }): EventBus => {
+/** Events of this node: pushed to listeners at once, the newest of each agent kept for polls. */
+export const createEventBus = (deps: {
+  ids: Ids
+  clock: Clock
+  log: Log
+  /** Other processes where events are listened to; null where there are none. */
+  gates: Gates | null
+}): EventBus => {
   const listeners = new Set<(event: GatehouseEvent) => void>()
   const kept = new KeptEvents()
+  const deliver = (event: GatehouseEvent): void => {
+    kept.add(event)
+    for (const listener of listeners) {
+      try {
+        listener(event)
+      } catch (cause) {
+        deps.log.error({ err: cause, event: event.type }, 'an event listener failed')
+      }
+    }
+  }
+  deps.gates?.onNews('event', ({ event }) => deliver(event))
 
   const bus: EventBus = {
     publish(facts) {
@@ -17,14 +35,8 @@ export const createEventBus = (deps: { ids: Ids; clock: Clock; log: Log }): Even
         id: deps.ids.next('evt'),
         timestamp: new Date(deps.clock.wall()).toISOString(),
       }
-      kept.add(event)
-      for (const listener of listeners) {
-        try {
-          listener(event)
-        } catch (cause) {
-          deps.log.error({ err: cause, event: event.type }, 'an event listener failed')
-        }
-      }
+      deliver(event)
+      deps.gates?.tell({ kind: 'event', event })
     },
     subscribe(listener) {
       listeners.add(listener)

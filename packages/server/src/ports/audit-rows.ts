@@ -132,19 +132,26 @@ export interface AuditRows {
   }>
 }
 
-/** Entries of all nodes, as each copied its own: for those who cannot read its files, and for safe-keeping. */
-export interface AuditCopies {
+/** Entries of the chains of other processes. */
+export interface OtherChains {
   /** Must return entries of a chain from a number on, by number. */
   read(chain: string, from: number, limit: number): Promise<readonly CopiedEntry[]>
 
-  /** Must return where each chain ends: the number of its next entry. Its cost must not grow with the log. */
+  /**
+   * Must return where each chain ends: the number of its next entry; everything that was answered before is in it. Its
+   * cost must not grow with the log.
+   */
   ends(): Promise<readonly { readonly chain: string; readonly next: number }[]>
 
-  /** Must remove the copies of a chain, and keep what was counted of it. */
-  drop(chain: string): Promise<void>
-
   /**
-   * Must be false only when nobody changed or removed a copy since the last call. Cheap: it runs at each audit query.
+   * Must be false only when nobody changed or removed an entry since the last call, as far as its own process does not
+   * watch it. Cheap: it runs at each audit query.
    */
   takeForeign(): Promise<boolean>
+}
+
+/** Entries of all nodes, as each copied its own: for those who cannot read its files, and for safe-keeping. */
+export interface AuditCopies extends OtherChains {
+  /** Must remove the copies of a chain, and keep what was counted of it. */
+  drop(chain: string): Promise<void>
 }

@@ -25,11 +25,17 @@ export type Gauges = {
   readonly health: Readonly<Record<string, number>>
 }
 
+/** Metrics of one process, as data of the library that renders them. */
+export type MetricValues = readonly object[]
+
 /** Numbers for a monitoring system. No label has values that an agent can choose. */
 export interface Metrics {
   /** Must count what a commit holds, at next to no cost: calls wait for it. */
   committed(commit: Commit): void
 
-  /** Must return the Prometheus text format. */
-  render(gauges: Gauges): Promise<string>
+  /** Must return the Prometheus text format, with what other processes of this node counted added up. */
+  render(gauges: Gauges, others: readonly MetricValues[]): Promise<string>
+
+  /** Must return what this process counted, for the one that speaks for all. */
+  values(): Promise<MetricValues>
 }

@@ -57,7 +57,7 @@ export type Stores = {
   readonly secrets: SecretStore
 }
 
-/** Kinds of rows that another node may be waiting for. */
+/** Kinds of rows that another process may be waiting for. */
 export type ChangedKind =
   | 'agents'
   | 'approvals'
@@ -73,14 +73,17 @@ export type ChangedKind =
 export interface Storage extends Stores, AsyncDisposable {
   readonly engine: 'sqlite' | 'postgres'
 
-  /** Whether other nodes may use the store at the same time. */
+  /** Whether other processes may use the store at the same time. */
   readonly isShared: boolean
+
+  /** Whether these may be nodes on other machines, which know each other by the store alone. */
+  readonly isNetworked: boolean
 
   /** Must be the same for as long as the store exists, and another one for every other store. */
   readonly id: string
 
   /**
-   * Must call back soon after another node changed rows of the kind, and never for changes of this node. A call may be
+   * Must call back soon after another process changed rows of the kind, and never for changes of this one. A call may be
    * missing, so whoever waits also looks from time to time; where nobody shares the store there is none.
    */
   onForeignChange(kind: ChangedKind, listener: () => void): Disposable
@@ -88,7 +91,7 @@ export interface Storage extends Stores, AsyncDisposable {
   /** Must return the time of the wall clock that all who share the store can see, in ms since 1970. */
   wallMs(): Promise<number>
 
-  /** Copies of entries: of all nodes where they share the store; elsewhere of a log that lay in the store, until it is moved. */
+  /** Copies of entries: of all nodes where the store is networked; elsewhere of a log that lay in it, until it is moved. */
   readonly copies: AuditCopies
 
   readonly limits: RateLimits
@@ -101,7 +104,7 @@ export interface Storage extends Stores, AsyncDisposable {
 
   /**
    * Must take in what follows from a group that is in the log, once: uses of limits, invocations, the clock and, where
-   * nodes share the store, copies of its entries. Every read of agents, sessions and the clock must include it when
+   * the store is networked, copies of its entries. Every read of agents, sessions and the clock must include it when
    * this resolves, or at once where it is null; it may be durable later, since what is not counted by the next start is recorded again.
    */
   record(group: CommitGroup): Promise<void> | null

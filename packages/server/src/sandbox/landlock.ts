@@ -24,7 +24,7 @@ export type LandlockOptions = SandboxTools & {
 // As the launchers find them: 0 to 2 are the program's own, 4 is the channel; mounts follow.
 const scriptAt = '/proc/self/fd/5'
 
-export const runsFolder = (own: string): string => join(own, 'sandbox-runs')
+export const runsFolder = (folder: string): string => join(folder, 'sandbox-runs')
 
 /** A mount that only a view of its own could give is refused, never left out. */
 const assertPossible = (spec: SandboxSpec, mounts: readonly OpenMount[]): void => {
@@ -86,7 +86,7 @@ export const spawnInLandlock = async (
 ): Promise<LaunchedChild> => {
   assertTexts(spec)
   const { own, user, without = [] } = options
-  const folder = new RunFolder(runsFolder(own), user)
+  const folder = new RunFolder(runsFolder(options.folder), user)
   let process: ChildProcess | null = null
   try {
     using mounts = new OpenMounts([{ source: folder.path, writable: true }], spec.mounts)

@@ -12,6 +12,8 @@ import { loadSystemView, seenThrough } from './system-view.ts'
 
 export type ToolOptions = {
   readonly dataDir: string
+  /** Folder of this process for what it needs itself; the data directory where left out. */
+  readonly folder?: string
   /** User that runs programs where the service is root. */
   readonly user: string | null
   /** Where bubblewrap and perl are looked for, instead of the folders of the system. */
@@ -54,7 +56,8 @@ export const prepareTools = (options: ToolOptions): SandboxTools | SandboxState 
   if (perl === null) return missing('perl')
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
   const own = realpathSync(options.dataDir)
-  RunFolder.sweep(runsFolder(own))
+  const folder = realpathSync(options.folder ?? own)
+  RunFolder.sweep(runsFolder(folder))
   const system = loadSystemView()
   const hidden = seenThrough(system, own)
   return {
@@ -62,8 +65,9 @@ export const prepareTools = (options: ToolOptions): SandboxTools | SandboxState 
     machine,
     system,
     own,
+    folder,
     hidden: hidden === null ? [] : [hidden],
-    runtimeFolder: new RuntimeFolder(join(own, 'sandbox'), machine, system),
+    runtimeFolder: new RuntimeFolder(join(folder, 'sandbox'), machine, system),
     user: process.getuid?.() === 0 ? chooseServiceUser(options.user, readAccounts()) : null,
     ...(options.without ? { without: options.without } : {}),
   }

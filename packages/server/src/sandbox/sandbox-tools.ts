@@ -16,6 +16,8 @@ export type SandboxTools = {
   readonly runtimeFolder: RuntimeFolder
   /** The real path of the folder of the service, of which no more is seen than is mounted. */
   readonly own: string
+  /** The real path of the folder of this process, in `own`: another one has another. */
+  readonly folder: string
   readonly hidden: readonly string[]
   /** User that runs programs where the service is root; null where the service is somebody else. */
   readonly user: ServiceUser | null

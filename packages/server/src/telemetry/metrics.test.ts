@@ -59,7 +59,7 @@ test('counts calls by how they ended, once each', async () => {
     ],
     tookMs: 3,
   })
-  const text = await metrics.render(gauges)
+  const text = await metrics.render(gauges, [])
   const name = 'capability="filesystem.read"'
   expect(text).toContain(`gatehouse_calls_total{${name},outcome="success"} 1\n`)
   expect(text).toContain(`gatehouse_calls_total{${name},outcome="denied"} 1\n`)
@@ -76,7 +76,7 @@ test('makes no label of a name that an agent made up', async () => {
   const metrics = open()
   const rows = ['x.1', 'x.2', '"} 1\nfake 1'].map((name) => row(name, { result: 'error' }))
   metrics.committed({ rows, tookMs: 1 })
-  const text = await metrics.render(gauges)
+  const text = await metrics.render(gauges, [])
   expect(text).toContain('gatehouse_calls_total{capability="unknown",outcome="error"} 3\n')
   expect(text).not.toContain('x.1')
   expect(text).not.toContain('fake')
@@ -84,8 +84,8 @@ test('makes no label of a name that an agent made up', async () => {
 
 test('shows how things stand when it is asked, and how the process is', async () => {
   const metrics = open()
-  await metrics.render(gauges)
-  const text = await metrics.render({ ...gauges, approvals_pending: 9 })
+  await metrics.render(gauges, [])
+  const text = await metrics.render({ ...gauges, approvals_pending: 9 }, [])
   for (const line of [
     'gatehouse_approvals_pending 9',
     'gatehouse_sessions_open 3',

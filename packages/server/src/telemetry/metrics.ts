@@ -1,6 +1,6 @@
 import type { Metric, Registry } from 'prom-client'
 import type { Commit } from '../ports/audit.ts'
-import type { Gauges, Metrics } from '../ports/metrics.ts'
+import type { Gauges, Metrics, MetricValues } from '../ports/metrics.ts'
 import { Tally } from './tally.ts'
 
 const callSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -73,6 +73,7 @@ export const createMetrics = (options: {
     }
     return made
   }
+  const opened = () => (registry ??= open())
 
   return {
     committed({ rows, tookMs }: Commit) {
@@ -87,12 +88,25 @@ export const createMetrics = (options: {
       }
     },
 
-    async render(now) {
-      registry ??= open()
+    async render(now, others) {
       gauges = now
-      return (await registry).metrics()
+      return (await addedUp(await opened(), others)).metrics()
     },
+
+    values: async () => (await opened()).getMetricsAsJSON(),
   }
+}
+
+/** Metrics of this process with those of others. */
+const addedUp = async (
+  registry: Registry,
+  others: readonly MetricValues[],
+): Promise<Pick<Registry, 'metrics'>> => {
+  if (others.length === 0) return registry
+  const { AggregatorRegistry } = await import('prom-client')
+  // Types of the library say single metrics, its code takes lists of them, one for each process.
+  const all = [await registry.getMetricsAsJSON(), ...others] as unknown
+  return AggregatorRegistry.aggregate(all as Parameters<typeof AggregatorRegistry.aggregate>[0])
 }
 
 type Described = readonly [string, string, string, () => Value[]]

@@ -193,12 +193,12 @@ const before: Readonly<Partial<Record<RouteName, Before>>> = {
     return { digest }
   },
   async inviteNode({ kit }) {
-    Object.assign(kit.storage, { isShared: true })
+    Object.assign(kit.storage, { isShared: true, isNetworked: true })
     kit.app.listeners.certificate = () => certificate
     return { url: 'https://one.example:7800' }
   },
   async admitNode({ kit }) {
-    Object.assign(kit.storage, { isShared: true })
+    Object.assign(kit.storage, { isShared: true, isNetworked: true })
     kit.app.listeners.certificate = () => certificate
     const url = 'https://one.example:7800'
     return { secret: (await kit.app.inviteNode(kit.operator(), { url })).secret }

@@ -39,7 +39,7 @@ const chain = 'node-1'
 const openLog = async (storage: Storage, folder: string, copies: string | null, by = program) => {
   const clock = new HandClock()
   const directory = join(folder, 'audit')
-  const place: LogPlace = { directory, chain, url: copies, helpers: null }
+  const place: LogPlace = { directory, chain, url: copies, dataDir: folder, helpers: null }
   const verifier = new VerifierThread({ program: by, place, clock })
   const asked = { entries: 0 }
   const { frames } = LogReader.prototype
@@ -92,7 +92,7 @@ test('helpers on threads of their own verify a log of several segments as one th
   const directory = join(folder, 'audit')
   expect(readdirSync(join(directory, 'segments')).length).toBeGreaterThan(3)
   const helpers = { threads: 2, entriesMin: 1_000 }
-  const place: LogPlace = { directory, chain, url: null, helpers }
+  const place: LogPlace = { directory, chain, url: null, dataDir: folder, helpers }
   await using verifier = new VerifierThread({ program, place, clock: log.clock })
   const from = emptyLog
   const question = { chain, from, tree: true, anchors: [], through: 3_000 }
@@ -202,6 +202,7 @@ test('copies are not compared where their store cannot be reached', async () => 
     directory: newFolder(),
     chain,
     url: 'postgres://127.0.0.1:1/none',
+    dataDir: newFolder(),
     helpers: null,
   }
   await using lost = new VerifierThread({ program, place, clock: log.clock })

@@ -168,7 +168,8 @@ const openService = async (log: KeptLog, options: Pick<KitOptions, 'memory'>) =>
     capabilities: capabilities.all,
     ids: new CountedIds(Object.values(tokens).map((token) => Buffer.from(token, 'hex'))),
     // As where other nodes have the same store, and may change agents.
-    ports: (name, port) => (name === 'storage' ? { ...port, isShared: true } : port),
+    ports: (name, port) =>
+      name === 'storage' ? { ...port, isShared: true, isNetworked: true } : port,
   })
   for (const name of Object.keys(tokens)) await kit.agent(name)
   await kit.app.pauseAgent(kit.operator(), { name: 'paused' })

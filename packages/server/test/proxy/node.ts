@@ -81,7 +81,7 @@ export async function openNode(
     directory: join(folder, `audit-${node}`),
     chain: node,
   })
-  const events = createEventBus({ ids, clock, log })
+  const events = createEventBus({ ids, clock, log, gates: null })
   const basics = { storage, auditLog, clock, ids, digest, events, log }
   const stopping = new AbortController()
   const allowed = { current: () => ({ listed: () => 'autonomous' }) } as unknown as PolicySource

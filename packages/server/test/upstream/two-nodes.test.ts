@@ -6,7 +6,9 @@ import { openNotes } from './features-server.ts'
 // What stands in the store is all that one node knows of another.
 const shared: Pick<KitOptions, 'storage'> = {
   storage: (opened) =>
-    new Proxy(opened, { get: (to, key) => (key === 'isShared' ? true : Reflect.get(to, key)) }),
+    new Proxy(opened, {
+      get: (to, key) => (key === 'isShared' || key === 'isNetworked' ? true : Reflect.get(to, key)),
+    }),
 }
 
 const notes = {

@@ -80,7 +80,7 @@ export const groupMusts = (open: Open): void => {
       await storage.record(groupOf([rowOf(7, { chain: 'other' })]))
       const again = await opened.reopen()
       const { copies } = again
-      if (!again.isShared) {
+      if (!again.isNetworked) {
         expect([await copies.ends(), await copies.read('main', 0, 10)]).toEqual([[], []])
         return
       }

@@ -2,6 +2,7 @@ import type { Approval, ApprovalOutcome, DecideOutcome, Grant } from '@gatehouse
 import { cancel } from '../../domain/approvals/transition.ts'
 import type { ApprovalFilter, StoredApproval } from '../../ports/approvals.ts'
 import type { AgentApprovals } from '../../ports/capability.ts'
+import type { Gates } from '../../ports/gates.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import type { EndsWithAgent } from '../agents/change-agent.ts'
 import type { AskPerson } from '../call/ask-person.ts'
@@ -32,6 +33,7 @@ export type ApprovalDeps = Omit<HoldDeps & DecideDeps & GrantDeps, 'signals' | '
   readonly tracing?: Tracing | undefined
   /** False without a server: what is approved then runs at its next start. */
   readonly runsApproved: boolean
+  readonly gates: Gates | null
 }
 
 export interface ApprovalUseCases {
@@ -113,7 +115,7 @@ const withdrawAll =
 
 /** Requests that wait for a person, decisions, and the runs that follow from them. */
 export function bindApprovals(given: ApprovalDeps): Approvals {
-  const signals = new ApprovalSignals(given.log)
+  const signals = new ApprovalSignals(given)
   const deps = { ...given, signals }
   const upkeep = new ApprovalUpkeep(deps)
   const deciding = { ...deps, execute: deps.runsApproved ? upkeep.execute : () => {} }

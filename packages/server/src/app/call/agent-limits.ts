@@ -1,3 +1,4 @@
+import { limitKey } from '../../domain/limit-key.ts'
 import { patternsOf } from '../../domain/policy/match.ts'
 import type { CompiledPolicy, LayerLimit } from '../../domain/policy/types.ts'
 import { parseWindow } from '../../domain/policy/window.ts'
@@ -7,16 +8,6 @@ import type { Clock } from '../../ports/clock.ts'
 import type { LimitKey } from '../../ports/limits.ts'
 import type { PolicySource } from '../../ports/policy.ts'
 import type { Storage } from '../../ports/storage.ts'
-
-/** The one form of a limit's key: agent, pattern and window. */
-export const limitKey = (
-  agent: string,
-  {
-    match,
-    limit,
-    window_ms,
-  }: { readonly match: string; readonly limit: number; readonly window_ms: number },
-): LimitKey => ({ key: `${agent}\u0000${match}\u0000${window_ms}`, limit, window_ms })
 
 /** A limit as the gate counts it. */
 export type CountedLimit = LimitKey & { readonly match: string; readonly window: string }
@@ -33,7 +24,7 @@ export const countedLimits = (
   let keys = byAgent.get(agent)
   if (!keys) {
     keys = limits.map((limit) => ({
-      ...limitKey(agent, limit),
+      ...limitKey(agent, limit.match, limit),
       match: limit.match,
       window: limit.window,
     }))
@@ -107,7 +98,7 @@ export async function limitsOf(deps: LimitDeps, agent: LimitedAgent): Promise<Us
       match: limit.match,
       limit: limit.limit,
       window: limit.window,
-      used: await deps.storage.limits.used(limitKey(agent.name, limit), nowMs),
+      used: await deps.storage.limits.used(limitKey(agent.name, limit.match, limit), nowMs),
     })),
   )
 }

@@ -36,7 +36,7 @@ export async function assertOwnName(
   { storage }: Pick<Basics, 'storage'>,
   { node, place }: NodeIdentity,
 ): Promise<void> {
-  if (!storage.isShared) return
+  if (!storage.isNetworked) return
   const known = await storage.nodes.find(node)
   if (!known || known.place === place) return
   const standing = standingOf(known, await storage.wallMs())
@@ -72,7 +72,7 @@ export async function assertNodeFits(
   },
 ): Promise<void> {
   const { storage, node, vault } = deps
-  if (!storage.isShared) return
+  if (!storage.isNetworked) return
   const fault = clockFault(await clockAhead(deps))
   if (fault)
     throw new GatehouseError(

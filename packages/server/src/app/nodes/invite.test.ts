@@ -13,7 +13,9 @@ const certificate = {
 
 /** A server on a store that nodes can share. */
 const openKit = async (): Promise<Kit> => {
-  const kit = await createKit({ storage: (opened) => ({ ...opened, isShared: true }) })
+  const kit = await createKit({
+    storage: (opened) => ({ ...opened, isShared: true, isNetworked: true }),
+  })
   writeFileSync(join(kit.folder, 'vault.key'), 'the key\n', { mode: 0o600 })
   kit.app.listeners.page = 'https://one.example:7800/'
   kit.app.listeners.certificate = () => ({ ...certificate, fingerprint: 'AB:CD' })

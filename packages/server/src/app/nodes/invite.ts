@@ -41,7 +41,7 @@ export async function inviteNode(
   { url }: { readonly url?: string | undefined },
 ): Promise<NodeInvite> {
   const { storage, listeners, clock } = deps
-  if (!storage.isShared)
+  if (!storage.isNetworked)
     throw new GatehouseError('Conflict', {
       detail: 'The store is SQLite, which has one node; begin one on PostgreSQL.',
     })

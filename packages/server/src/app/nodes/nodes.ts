@@ -88,7 +88,7 @@ export function bindNodes(given: NodesDeps): Nodes {
         const nodes = await deps.storage.nodes.list()
         return {
           nodes: await Promise.all(nodes.map(({ name }) => showNode(deps, name))),
-          shared: deps.storage.isShared,
+          shared: deps.storage.isNetworked,
         }
       },
       inviteNode: (op, input) => inviteNode(op, deps, input),

@@ -2,7 +2,9 @@ import { createKit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 
 test('a node with another policy is named once it has had it for two beats, and no longer when it follows', async () => {
-  await using kit = await createKit({ storage: (opened) => ({ ...opened, isShared: true }) })
+  await using kit = await createKit({
+    storage: (opened) => ({ ...opened, isShared: true, isNetworked: true }),
+  })
   const { storage, clock, app } = kit
   const nowMs = await storage.wallMs()
   const said = (policy_version: string) => ({

@@ -51,7 +51,7 @@ export class Presence {
   async start(): Promise<void> {
     await this.#enter()
     this.#serves = true
-    if (this.#deps.storage.isShared) this.#beating.start()
+    if (this.#deps.storage.isNetworked) this.#beating.start()
   }
 
   async stopped(): Promise<void> {

@@ -24,6 +24,7 @@ class Rows {
       ...opened,
       id: 'one-store',
       isShared: true,
+      isNetworked: true,
       wallMs: async () => nowMs,
       meta: over(opened.meta),
       transaction: (work) => opened.transaction((tx) => work({ ...tx, meta: over(tx.meta) })),

@@ -1,6 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import { parseStored } from '../../domain/parse-stored.ts'
 import { mergeFiles, type PolicyMerge, type PolicyTexts } from '../../domain/policy/merge-files.ts'
+import type { Gates } from '../../ports/gates.ts'
 import type { PolicyFiles } from '../../ports/policy.ts'
 import type { PolicyBase, PolicyShare } from '../../ports/policy-share.ts'
 import type { MetaStore } from '../../ports/storage.ts'
@@ -13,6 +14,7 @@ export type SharedPolicyDeps = Basics & {
   readonly node: string
   readonly policy: PolicyFiles
   readonly policyShare: PolicyShare
+  readonly gates: Gates | null
   readonly signal: AbortSignal
 }
 
@@ -68,7 +70,7 @@ export class SharedPolicy {
   /** Must have ended before the node serves: it then decides as the others do. Raises `NodeUnfit` without their key. */
   async enter(): Promise<void> {
     const { storage, policyShare } = this.#deps
-    if (!storage.isShared) return
+    if (!storage.isNetworked) return
     const known = await storage.meta.get(metaKey)
     if (known !== null && policyShare.key() === null) this.#refuse('it has no policy.key')
     if (policyShare.key() === null) policyShare.createKey()
@@ -80,7 +82,7 @@ export class SharedPolicy {
   }
 
   start(): void {
-    if (!this.#deps.storage.isShared) return
+    if (!this.#deps.storage.isNetworked) return
     this.#watch = this.#deps.policy.onChange(() => this.#following.nudge())
     this.#following.start()
   }
@@ -100,8 +102,27 @@ export class SharedPolicy {
    * Runs a change of the files, upon what the other nodes have, and resolves when it is in the store. Raises `Conflict` where
    * another node changed the same file meanwhile.
    */
-  change<T>(author: string, work: () => Promise<T>): Promise<T> {
-    if (!this.#deps.storage.isShared) return work()
+  async change<T>(author: string, work: () => Promise<T>): Promise<T> {
+    const result = await this.#changeHere(author, work)
+    await this.#tellGates()
+    return result
+  }
+
+  /** The other processes of this node read the same files: the change holds in all of them when it is answered. */
+  async #tellGates(): Promise<void> {
+    const { gates, log } = this.#deps
+    if (!gates) return
+    const others = Array.from({ length: gates.count }, (_, at) => at).filter(
+      (at) => at !== gates.index,
+    )
+    const told = await Promise.allSettled(others.map((at) => gates.ask(at, 'read policy', null)))
+    // One that ended reads the files when it starts again.
+    for (const one of told)
+      if (one.status === 'rejected') log.warn({ err: one.reason }, 'a gate process read no policy')
+  }
+
+  #changeHere<T>(author: string, work: () => Promise<T>): Promise<T> {
+    if (!this.#deps.storage.isNetworked) return work()
     return this.#inTurn(async () => {
       await this.#sync(this.#ofFiles())
       const result = await work()

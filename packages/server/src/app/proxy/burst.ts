@@ -1,3 +1,4 @@
+import { limitKey } from '../../domain/limit-key.ts'
 import type { LimitStamp } from '../../ports/limits.ts'
 import type { Basics } from '../call/basics.ts'
 import type { ProxySettings } from './deps.ts'
@@ -19,7 +20,7 @@ export const createBursts = (
 ): Bursts => ({
   async take(agent) {
     const { 'proxy.burst_limit': limit, 'proxy.burst_window': windowMs } = settings
-    const key = { key: `${agent}\u0000writes\u0000${windowMs}`, limit, window_ms: windowMs }
+    const key = limitKey(agent, 'writes', { limit, window_ms: windowMs })
     const verdict = await storage.limits.take([key], clock.now())
     if (verdict.kind !== 'limited') return { kind: 'usual', stamps: verdict.stamps }
     const reason = `A burst: more than ${limit} writes by ${agent} within ${seconds(windowMs)}`

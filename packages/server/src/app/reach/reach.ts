@@ -1,5 +1,6 @@
 import type { AgentSecrets, Watches } from '../../ports/capability.ts'
 import type { Reach as FileReach, Files } from '../../ports/files.ts'
+import type { Gates } from '../../ports/gates.ts'
 import type { GitFactory } from '../../ports/git.ts'
 import type { AgentNetwork } from '../../ports/network.ts'
 import type { Outbound } from '../../ports/outbound.ts'
@@ -34,6 +35,7 @@ export type ReachDeps = Basics &
     readonly runsModels: () => Promise<boolean>
     /** Tools of upstream servers that wait for a person. */
     readonly outOfService: () => readonly string[]
+    readonly gates: Gates | null
     readonly signal: AbortSignal
   }
 

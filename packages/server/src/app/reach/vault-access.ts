@@ -11,6 +11,7 @@ import type {
   UnlockVault,
   VaultStatus,
 } from '@gatehouse/contract'
+import type { Gates } from '../../ports/gates.ts'
 import type { Vault, VaultEntry } from '../../ports/vault.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Op } from '../call/op.ts'
@@ -41,7 +42,17 @@ const entryOf =
   (act, facts) =>
     actDraft(op, act, facts)
 
-export function bindVault({ vault }: { readonly vault: Vault }): VaultUseCases {
+/** The vault of the node is open or locked in all its processes at once. */
+export function bindVault({
+  vault,
+  gates,
+}: {
+  readonly vault: Vault
+  readonly gates: Gates | null
+}): VaultUseCases {
+  /** Kept like the key that it leads to, for processes that start later. */
+  let opened: string | null = null
+  gates?.answer('vault passphrase', async () => (vault.state().locked ? null : opened))
   const status = async (): Promise<VaultStatus> => {
     await vault.look()
     return { ...vault.state(), secrets: (await vault.list()).length }
@@ -50,14 +61,19 @@ export function bindVault({ vault }: { readonly vault: Vault }): VaultUseCases {
     showVault: status,
     async lockVault(op) {
       await vault.lock(entryOf(op))
+      opened = null
+      gates?.tell({ kind: 'vault locked' })
       return status()
     },
     async unlockVault(op, { passphrase }) {
       await vault.unlock(passphrase ?? null, entryOf(op))
+      opened = passphrase ?? null
+      gates?.tell({ kind: 'vault unlocked', passphrase: opened })
       return status()
     },
     async setVaultPassphrase(op, input) {
       await vault.relock(input, entryOf(op))
+      opened = input.passphrase
       return status()
     },
     rotateVaultKey: async (op, { passphrase }) => ({

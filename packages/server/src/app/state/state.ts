@@ -45,7 +45,7 @@ export function bindState(deps: StateDeps): State {
     stateOf: (call, kind) => stateOf(deps, call, areaOf(call, kind)),
     async start() {
       // Sessions end with the process that holds them; on a shared store others may hold theirs.
-      if (!deps.storage.isShared) await deps.storage.state.removeAreas('session:')
+      if (!deps.storage.isNetworked) await deps.storage.state.removeAreas('session:')
       sweeping.start('later')
     },
     stopped: () => sweeping.stopped(),

@@ -1,5 +1,7 @@
 import {
   type AuditEntry,
+  type AuditFilter,
+  type AuditPage,
   type AuditProof,
   GatehouseError,
   type HealthStatus,
@@ -8,9 +10,13 @@ import {
 } from '@gatehouse/contract'
 import type { AuditReader } from '../../ports/audit.ts'
 import { actorText, type Op } from '../call/op.ts'
+import type { GateWatch } from './gate-watch.ts'
 
 /** Operations on the log beside reading it. */
 export interface AuditAccess {
+  /** Finding of the last verification. */
+  integrity(): Integrity
+
   health(): { readonly status: HealthStatus; readonly reason?: string; readonly entries: number }
 
   /** Must write an entry that names who accepted the state of the log and why, and go on from there. */
@@ -30,6 +36,15 @@ export interface AuditAccess {
 
   /** Must make the index anew from the log, and write an entry that names who had it done. */
   reindex(by: { readonly actor: string; readonly request_id: string }): Promise<Integrity>
+}
+
+/** Entries, and the integrity of the logs that they are from. */
+export async function queryAudit(
+  deps: { readonly audit: AuditReader; readonly gateWatch: Pick<GateWatch, 'withOthers'> },
+  filter: AuditFilter,
+): Promise<AuditPage> {
+  const { entries, total, as_of, ...own } = await deps.audit.query(filter)
+  return { entries, total, as_of, ...(await deps.gateWatch.withOthers(own)) }
 }
 
 export async function showAuditEntry(
@@ -59,9 +74,16 @@ export const applyRetention = (
 ): Promise<RetentionStatus> =>
   deps.audit.applyRetention({ actor: actorText(op.actor), request_id: op.request_id })
 
-export const acknowledgeAudit = (
+/** Of all gate processes: first of the others, so that what this one then records of their logs is taken, too. */
+export async function acknowledgeAudit(
   op: Op,
-  deps: { readonly audit: AuditAccess },
+  deps: {
+    readonly audit: AuditAccess
+    readonly gateWatch: Pick<GateWatch, 'askLogs' | 'withOthers'>
+  },
   { reason }: { readonly reason: string },
-): Promise<Integrity> =>
-  deps.audit.acknowledge(reason, { actor: actorText(op.actor), request_id: op.request_id })
+): Promise<Integrity> {
+  const by = { actor: actorText(op.actor), request_id: op.request_id }
+  await deps.gateWatch.askLogs(deps.audit.integrity(), 'acknowledge log', { reason, ...by })
+  return deps.gateWatch.withOthers(await deps.audit.acknowledge(reason, by))
+}

@@ -7,6 +7,7 @@ import type { Vault } from '../../ports/vault.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Components, PartHealth } from '../call/part.ts'
 import type { AuditAccess } from './audit-access.ts'
+import { type GateWatch, gatewayHealth } from './gate-watch.ts'
 import type { Listeners } from './listeners.ts'
 import { sandboxHealth } from './sandbox-access.ts'
 
@@ -17,6 +18,7 @@ export type HealthDeps = Pick<Basics, 'storage' | 'clock'> & {
   readonly vault: Pick<Vault, 'state'>
   readonly host: Host
   readonly listeners: Listeners
+  readonly gateWatch: Pick<GateWatch, 'facts'>
   readonly sandbox: Sandbox
   readonly settings: { readonly 'alerts.disk_percent': number }
   /** Health of the components that the parts own. */
@@ -79,10 +81,15 @@ const worst = (all: readonly ComponentStatus[]): HealthStatus =>
 export async function health(deps: HealthDeps): Promise<Health> {
   const resources = await deps.host.resources()
   const storage = await storageHealth(deps, resources.disk_percent)
+  const others = await deps.gateWatch.facts()
+  const audit = deps.audit.health()
   const components: Components = {
-    gateway: { ...deps.listeners.of('gateway'), uptime: uptimeOf(deps) },
+    gateway: {
+      ...gatewayHealth(deps.listeners.of('gateway'), others),
+      uptime: uptimeOf(deps),
+    },
     vault: vaultHealth(deps),
-    audit: deps.audit.health(),
+    audit: { ...audit, entries: others.reduce((sum, { entries }) => sum + entries, audit.entries) },
     dashboard: deps.listeners.of('dashboard'),
     policy: { ...policyHealth(deps), version: deps.policy.current().version },
     storage: { ...storage, engine: deps.storage.engine },

@@ -2,11 +2,13 @@ import type { AuditTarget } from '@gatehouse/contract'
 import type { AuditExports } from '../../ports/audit-export.ts'
 import type { Gauges, Metrics } from '../../ports/metrics.ts'
 import type { SessionTable } from '../agents/session-table.ts'
+import type { GateWatch } from './gate-watch.ts'
 import { type HealthDeps, health } from './health.ts'
 
 type Deps = HealthDeps & {
   readonly sessions: SessionTable
   readonly processesRunning: () => number
+  readonly gateWatch: GateWatch
   readonly metrics: Metrics
   readonly auditExports: AuditExports
 }
@@ -19,12 +21,16 @@ const upstreamLevels = {
   failing: 0,
 } as const
 
+const sum = <T>(all: readonly T[], of: (one: T) => number): number =>
+  all.reduce((total, one) => total + of(one), 0)
+
 const levels = { healthy: 1, disabled: 1, degraded: 0.5, unhealthy: 0 } as const
 
 async function gaugesOf(deps: Deps): Promise<Gauges> {
-  const [{ components }, agents, approvals_pending, alerts_open, services, writes] =
+  const [{ components }, gates, agents, approvals_pending, alerts_open, services, writes] =
     await Promise.all([
       health(deps),
+      deps.gateWatch.facts(),
       deps.storage.agents.list(),
       deps.storage.approvals.countPending(),
       deps.storage.alerts.countOpen(),
@@ -45,18 +51,18 @@ async function gaugesOf(deps: Deps): Promise<Gauges> {
       revoked: withStatus('revoked'),
     },
     nodes: components.nodes.nodes,
-    sessions_open: deps.sessions.count(),
+    sessions_open: sum(gates, ({ sessions }) => sessions) + deps.sessions.count(),
     approvals_pending,
     alerts_open,
-    processes_running: deps.processesRunning(),
+    processes_running: sum(gates, ({ processes }) => processes) + deps.processesRunning(),
     services: {
       connected: servicesThatAre('connected'),
       syncing: servicesThatAre('syncing'),
       degraded: servicesThatAre('degraded'),
     },
     writes: {
-      pending: counted.reduce((sum, { buffered }) => sum + buffered, 0),
-      dead: counted.reduce((sum, { dead }) => sum + dead, 0),
+      pending: sum(counted, ({ buffered }) => buffered),
+      dead: sum(counted, ({ dead }) => dead),
     },
     upstreams: Object.fromEntries(
       Object.entries(components.upstreams.servers).map(([name, status]) => [
@@ -76,4 +82,4 @@ async function gaugesOf(deps: Deps): Promise<Gauges> {
 
 /** The metrics as they now are. */
 export const renderMetrics = async (deps: Deps): Promise<string> =>
-  deps.metrics.render(await gaugesOf(deps))
+  deps.metrics.render(await gaugesOf(deps), await deps.gateWatch.metrics())

@@ -45,11 +45,13 @@ import {
   acknowledgeAudit,
   applyRetention,
   proveAuditEntry,
+  queryAudit,
   reindexAudit,
   showAuditEntry,
 } from './audit-access.ts'
 import { type CertificateDeps, showCertificate } from './certificate.ts'
 import { type FiguresInput, type FiguresOutcome, getFigures } from './figures.ts'
+import type { GateWatch } from './gate-watch.ts'
 import { type HealthDeps, health, readiness } from './health.ts'
 import { type MakeBackupInput, makeBackup } from './make-backup.ts'
 import { renderMetrics } from './metrics.ts'
@@ -69,6 +71,7 @@ export type SupervisionDeps = Basics &
     readonly sessions: SessionTable
     readonly notifications: Notifications
     readonly processesRunning: () => number
+    readonly gateWatch: GateWatch
     /** Absent where nothing lies in files, as in tests. */
     readonly backups: Backups
   }
@@ -146,7 +149,7 @@ const alertsEveryMs = 10_000
 /** Service as people see it: health, activity, alerts and notifications. */
 export function bindSupervision(given: SupervisionDeps): Supervision {
   const deps = { ...given, startedMs: given.clock.now() }
-  const { audit, notifications } = deps
+  const { audit, notifications, gateWatch } = deps
   const monitors = new AlertMonitors(deps)
   const handling = { ...deps, notifier: notifications.notifier }
   const counting = deps.auditLog.onCommit((commit) => deps.metrics.committed(commit))
@@ -171,9 +174,9 @@ export function bindSupervision(given: SupervisionDeps): Supervision {
 
       getFigures: (op, input) => getFigures(op, deps, input),
 
-      queryAudit: (_op, input) => audit.query(input),
+      queryAudit: (_op, input) => queryAudit(deps, input),
       showAuditEntry: (_op, input) => showAuditEntry(deps, input),
-      verifyAudit: () => audit.verify(),
+      verifyAudit: async () => gateWatch.askLogs(await audit.verify(), 'verify log', null),
       proveAuditEntry: (_op, input) => proveAuditEntry(deps, input),
       acknowledgeAudit: (op, input) => acknowledgeAudit(op, deps, input),
       reindexAudit: (op) => reindexAudit(op, deps),

@@ -1,4 +1,4 @@
-import type { AuditCopies, AuditRow } from '../../ports/audit-rows.ts'
+import type { AuditRow, OtherChains } from '../../ports/audit-rows.ts'
 import { copiesOf } from '../chain-verifier.ts'
 import type { LoggedEntry } from '../frame.ts'
 import type { Sealer } from '../keys.ts'
@@ -16,8 +16,8 @@ export type IndexParts = {
   readonly sealer: Sealer
   /** The number of the first entry of this node's chain that is left. */
   readonly start: () => number
-  /** Where other nodes leave copies of theirs; null where there are no other nodes. */
-  readonly copies: AuditCopies | null
+  /** The chains of other processes. */
+  readonly others: OtherChains
 }
 
 /** Entries between two turns of the event loop: a few milliseconds. */
@@ -27,7 +27,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate
 
 type End = { readonly chain: string; readonly next: number }
 
-/** The indexes of this node's chain and of those of other nodes, each beside the entries that it is made of. */
+/** The indexes of this process' chain and of those of others, each beside the entries that it is made of. */
 export class Chains {
   readonly #parts: IndexParts
   readonly #blocks: BlockFiles
@@ -45,10 +45,10 @@ export class Chains {
     return this.own.load((seq) => this.#parts.files.entry(seq)?.hash ?? null)
   }
 
-  /** The chains of other nodes, and where they end by now; they are indexed up to there. */
+  /** The chains of other processes, and where they end by now; they are indexed up to there. */
   async refresh(): Promise<readonly End[]> {
-    const { copies, chain } = this.#parts
-    const ends = ((await copies?.ends()) ?? []).filter((end) => end.chain !== chain)
+    const { others, chain } = this.#parts
+    const ends = (await others.ends()).filter((end) => end.chain !== chain)
     for (const { chain: name, next } of ends) {
       const known = this.#others.get(name) ?? (await this.#open(name))
       this.#others.set(name, known)
@@ -79,9 +79,8 @@ export class Chains {
     from: number,
     to?: number,
   ): Iterable<readonly LoggedEntry[]> | AsyncIterable<readonly LoggedEntry[]> {
-    const { files, copies } = this.#parts
-    if (chain === this.#parts.chain) return files.entries(from, to)
-    return copies ? copiesOf(copies, chain, from) : []
+    const { files, others } = this.#parts
+    return chain === this.#parts.chain ? files.entries(from, to) : copiesOf(others, chain, from)
   }
 
   /** The entry at a place, from the log; none where it is gone, which is for the verification to name. */
@@ -114,9 +113,9 @@ export class Chains {
   }
 
   async #entry(chain: string, seq: number): Promise<LoggedEntry | null> {
-    const { files, copies } = this.#parts
+    const { files, others } = this.#parts
     if (chain === this.#parts.chain) return files.entry(seq)
-    const [copy] = (await copies?.read(chain, seq, 1)) ?? []
+    const [copy] = await others.read(chain, seq, 1)
     return copy?.seq === seq ? { ...copy, seal: '' } : null
   }
 }

@@ -10,21 +10,6 @@ const againAfterMs = 1_000
 /** Nothing else is ever sent on this connection, so that one which a network dropped would look like one that is quiet. */
 const hearEveryMs = 20_000
 
-/** Tables whose changes somebody on another node waits for. */
-const kinds: Readonly<Record<string, ChangedKind>> = {
-  agents: 'agents',
-  approvals: 'approvals',
-  jobs: 'jobs',
-  // Little else of it changes while nodes run.
-  meta: 'policy',
-  services: 'services',
-  state: 'state',
-  upstreams: 'upstreams',
-  writes: 'writes',
-}
-
-export const kindOf = (table: string): ChangedKind | null => kinds[table] ?? null
-
 /**
  * Tells other nodes what this one changed, and hears it of them. Messages may be lost, as while a connection is made
  * again; after that everybody looks.

@@ -5,15 +5,14 @@ import {
   type Dialect,
   type Driver,
   type Kysely,
-  type OperationNode,
   PostgresDialect,
   type QueryResult,
   sql,
-  type TableNode,
   type TransactionSettings,
 } from 'kysely'
 import pg from 'pg'
 import { describeSystemFailure } from '../../domain/system-failure.ts'
+import { type Changed, ChangedTables } from '../sql/changes.ts'
 import type { SchemaDialect } from '../sql/schema-dialect.ts'
 import { isTimeout } from './bounded-client.ts'
 import { createLimitTables, limitsInBatches } from './limit-tables.ts'
@@ -83,45 +82,20 @@ export const applySettings = async (client: pg.ClientBase): Promise<void> => {
   )
 }
 
-type Changed = (table: string) => void
-
-/** Table that a statement changes; null for one that only reads. */
-const changedTable = ({ query }: CompiledQuery): string | null => {
-  const named = (node: OperationNode | undefined): string | null =>
-    node?.kind === 'TableNode' ? (node as TableNode).table.identifier.name : null
-  if (query.kind === 'InsertQueryNode') return named(query.into)
-  if (query.kind === 'UpdateQueryNode') return named(query.table)
-  return query.kind === 'DeleteQueryNode' ? named(query.from.froms[0]) : null
-}
-
 /** Kysely's driver, with failures in our words, and telling after each commit which tables it changed. */
 class Mapped implements DatabaseConnection {
   readonly inner: DatabaseConnection
-  readonly #changed: Changed
-  /** Of the transaction that is open. */
-  #pending: Set<string> | null = null
+  readonly changes: ChangedTables
 
   constructor(inner: DatabaseConnection, changed: Changed) {
     this.inner = inner
-    this.#changed = changed
-  }
-
-  begun(): void {
-    this.#pending = new Set()
-  }
-
-  ended(committed: boolean): void {
-    if (committed) for (const table of this.#pending ?? []) this.#changed(table)
-    this.#pending = null
+    this.changes = new ChangedTables(changed)
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     try {
       const result = await this.inner.executeQuery<R>(query)
-      const table = changedTable(query)
-      if (table === null) return result
-      if (this.#pending) this.#pending.add(table)
-      else this.#changed(table)
+      this.changes.ran(query)
       return result
     } catch (error) {
       throw postgresFailure(error)
@@ -156,16 +130,16 @@ class MappedDriver implements Driver {
 
   async beginTransaction(connection: Mapped, settings: TransactionSettings): Promise<void> {
     await this.#inner.beginTransaction(connection.inner, settings).catch(rethrow)
-    connection.begun()
+    connection.changes.begun()
   }
 
   async commitTransaction(connection: Mapped): Promise<void> {
     await this.#inner.commitTransaction(connection.inner).catch(rethrow)
-    connection.ended(true)
+    connection.changes.ended(true)
   }
 
   async rollbackTransaction(connection: Mapped): Promise<void> {
-    connection.ended(false)
+    connection.changes.ended(false)
     await this.#inner.rollbackTransaction(connection.inner).catch(rethrow)
   }
 

@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { RateLimits } from '../../ports/limits.ts'
 import type { Storage } from '../../ports/storage.ts'
 import { recordedIn, sqlAuditCopies } from '../sql/audit-copies.ts'
+import { kindOf } from '../sql/changes.ts'
 import { migrate } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations.ts'
 import { assertNotMoved } from '../sql/move-mark.ts'
@@ -10,7 +11,7 @@ import { assertStoreId, claimStoreId } from '../sql/store-id.ts'
 import { sqlStores } from '../sql/stores.ts'
 import type { Tables } from '../sql/tables.ts'
 import { BoundedClient, bounded } from './bounded-client.ts'
-import { ChangeFeed, kindOf } from './change-feed.ts'
+import { ChangeFeed } from './change-feed.ts'
 import { DedicatedClient } from './dedicated-client.ts'
 import {
   applySettings,
@@ -117,6 +118,7 @@ const storage = ({ db, feed, committer, watch, limits, close, id }: Opened): Sto
   ...sqlStores({ read: db, write: db }, postgresSearch),
   engine: 'postgres',
   isShared: true,
+  isNetworked: true,
   id,
   limits,
   onForeignChange: (kind, listener) => feed.on(kind, listener),

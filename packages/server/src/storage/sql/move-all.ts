@@ -22,10 +22,8 @@ export type MoveTarget = MoveEnd & {
 export type Move = {
   readonly source: MoveEnd
   readonly target: MoveTarget
-  /** The node whose log it is. */
-  readonly node: string
-  /** The whole log. */
-  entries(): Iterable<readonly CopiedEntry[]>
+  /** The whole log of each process of the node, by the names of their chains. */
+  readonly logs: ReadonlyMap<string, () => Iterable<readonly CopiedEntry[]>>
   /** Told when a table has arrived. */
   onTable?: (name: string, rows: number) => void
 }
@@ -52,37 +50,40 @@ const assertSame = (name: string, sent: MovedTable, found: MovedTable): MovedTab
   })
 }
 
-const copyLog = async ({ target, node, entries }: Move): Promise<MovedTable> => {
+const copyLogs = async ({ target, logs }: Move): Promise<MovedTable> => {
   const digest = new RowDigest()
-  for (const group of entries()) {
-    const rows = group.map(({ seq, hash, body }) => ({ chain: node, seq, hash, body }))
-    for (const row of rows) digest.add(row)
-    await insertRows(target.db, 'audit_copies', rows)
-  }
+  // By name, as the copies are read back.
+  for (const [chain, entries] of [...logs].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    for (const group of entries()) {
+      const rows = group.map(({ seq, hash, body }) => ({ chain, seq, hash, body }))
+      for (const row of rows) digest.add(row)
+      await insertRows(target.db, 'audit_copies', rows)
+    }
   return digest.end()
 }
 
 /** Copies everything into an empty store, and compares what has arrived with what was sent. */
 export const moveAll = async (move: Move): Promise<MoveReport> => {
-  const { source, target, node, onTable } = move
+  const { source, target, logs, onTable } = move
+  const nodes = [...logs.keys()]
   const report: Record<string, MovedTable> = {}
   const arrived = (name: string, sent: MovedTable, found: MovedTable) => {
     report[name] = assertSame(name, sent, found)
     onTable?.(name, found.rows)
   }
   for (const [name, plan] of planned()) {
-    const sent = await copyTable({ db: source.db, node }, target.db, name, plan)
-    arrived(name, sent, await digestTable({ db: target.db, node }, name, plan))
+    const sent = await copyTable({ db: source.db, nodes }, target.db, name, plan)
+    arrived(name, sent, await digestTable({ db: target.db, nodes }, name, plan))
   }
   const stamps = await source.stamps()
   await target.putStamps(stamps)
   arrived('limits', digestStamps(stamps), digestStamps(await target.stamps()))
   if (target.keepsCopies) {
-    const sent = await copyLog(move)
+    const sent = await copyLogs(move)
     arrived(
       'audit_copies',
       sent,
-      await digestTable({ db: target.db, node }, 'audit_copies', copies),
+      await digestTable({ db: target.db, nodes }, 'audit_copies', copies),
     )
   }
   return report
@@ -91,11 +92,11 @@ export const moveAll = async (move: Move): Promise<MoveReport> => {
 /** Rows that would be moved, by table. */
 export const countAll = async (
   source: MoveEnd,
-  node: string,
+  nodes: readonly string[],
 ): Promise<Readonly<Record<string, number>>> => {
   const counts: Record<string, number> = {}
   for (const [name, plan] of planned())
-    counts[name] = await countTable({ db: source.db, node }, name, plan)
+    counts[name] = await countTable({ db: source.db, nodes }, name, plan)
   counts['limits'] = (await source.stamps()).length
   return counts
 }

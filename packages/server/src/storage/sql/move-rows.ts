@@ -8,19 +8,22 @@ type Database = Kysely<Tables>
 
 const pageRows = 250
 
-/** Part of a store that is moved: its tables, and the node whose rows they are. */
-type Source = { readonly db: Database; readonly node: string }
+/** Part of a store that is moved: its tables, and the processes of the node whose rows they are. */
+type Source = { readonly db: Database; readonly nodes: readonly string[] }
 
 const tuple = (parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> =>
   sql`(${sql.join(parts as RawBuilder<unknown>[])})`
 
-const wantedRows = ({ without, ofNode }: TablePlan, node: string): RawBuilder<unknown> => {
+const wantedRows = (
+  { without, ofNode }: TablePlan,
+  nodes: readonly string[],
+): RawBuilder<unknown> => {
   if (without) return sql`${sql.ref(without.column)} not in (${sql.join([...without.values])})`
-  return ofNode ? sql`${sql.ref(ofNode)} = ${node}` : sql`1 = 1`
+  return ofNode ? sql`${sql.ref(ofNode)} in (${sql.join([...nodes])})` : sql`1 = 1`
 }
 
 async function* pagesOf(
-  { db, node }: Source,
+  { db, nodes }: Source,
   name: string,
   plan: TablePlan,
 ): AsyncGenerator<readonly Row[]> {
@@ -33,7 +36,7 @@ async function* pagesOf(
       ? sql`and ${tuple(keys)} > ${tuple(plan.key.map((column) => sql`${last[column]}`))}`
       : sql``
     const { rows }: { rows: Row[] } = await sql<Row>`
-      select * from ${sql.table(name)} where ${wantedRows(plan, node)} ${behind}
+      select * from ${sql.table(name)} where ${wantedRows(plan, nodes)} ${behind}
       order by ${sql.join(keys)} limit ${sql.lit(limit)}`.execute(db)
     if (rows.length > 0) yield rows
     if (rows.length < limit) return
@@ -77,12 +80,12 @@ export const digestTable = async (
 }
 
 export const countTable = async (
-  { db, node }: Source,
+  { db, nodes }: Source,
   name: string,
   plan: TablePlan,
 ): Promise<number> => {
   const { rows } = await sql<{ n: number }>`
-    select count(*) as n from ${sql.table(name)} where ${wantedRows(plan, node)}`.execute(db)
+    select count(*) as n from ${sql.table(name)} where ${wantedRows(plan, nodes)}`.execute(db)
   return Number(rows[0]?.n ?? 0)
 }
 

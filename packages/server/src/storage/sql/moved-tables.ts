@@ -10,7 +10,7 @@ export type TablePlan = {
   readonly page?: number
   /** Rows that belong to the store itself and stay; by a column and its values. */
   readonly without?: { readonly column: string; readonly values: readonly string[] }
-  /** Rows of this node alone are wanted; by the column that names it. */
+  /** Rows of this node's processes alone are wanted; by the column that names it. */
   readonly ofNode?: string
   /** The row as the other store has it. */
   readonly change?: (row: Row) => Row

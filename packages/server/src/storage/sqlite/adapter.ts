@@ -35,6 +35,8 @@ const codeOf = (error: unknown): number | undefined => {
 }
 
 const constraintCode = 19
+/** Another process or connection has a lock. */
+const busyCodes: readonly number[] = [5, 6]
 
 /** Primary result codes of SQLite. */
 const words: Readonly<Record<number, string>> = {
@@ -69,6 +71,12 @@ export const failure = (error: unknown, file: string): GatehouseError => {
     { detail: `${basename(file)}: ${detail}` },
     { cause: error },
   )
+}
+
+/** Whether a failure of a connection may be gone when the same is tried again. */
+export const isBusy = (error: unknown): boolean => {
+  const code = codeOf(error instanceof Error ? error.cause : null)
+  return code !== undefined && busyCodes.includes(code & 0xff)
 }
 
 /** One connection, with its prepared statements. Everything is synchronous. */

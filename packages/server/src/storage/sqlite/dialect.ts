@@ -11,8 +11,10 @@ import {
   sql,
 } from 'kysely'
 import type { FifoMutex } from '../mutex.ts'
+import { type Changed, ChangedTables } from '../sql/changes.ts'
 import type { SchemaDialect } from '../sql/schema-dialect.ts'
 import type { SqliteConnection, SqlValue } from './adapter.ts'
+import { impatient, type Patience } from './sharing.ts'
 
 /** There is one writer at a time, so nothing is locked that a query could skip. */
 class OneWriterCompiler extends SqliteQueryCompiler {
@@ -26,15 +28,29 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
+/** Others that have the file open: whom changes wait for, and who is told of them. */
+type Others = { readonly patience: Patience; readonly changed: Changed }
+
+const nobody: Others = { patience: impatient, changed: () => {} }
+
 class Connection implements DatabaseConnection {
   readonly #sqlite: SqliteConnection
+  readonly #patience: Patience
+  readonly #changes: ChangedTables
+  #inTransaction = false
 
-  constructor(sqlite: SqliteConnection) {
+  constructor(sqlite: SqliteConnection, { patience, changed }: Others) {
     this.#sqlite = sqlite
+    this.#patience = patience
+    this.#changes = new ChangedTables(changed)
   }
 
-  async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { rows, changes } = this.#sqlite.run(text, parameters as readonly SqlValue[])
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { sql: text, parameters } = query
+    const run = () => this.#sqlite.run(text, parameters as readonly SqlValue[])
+    // Within a transaction nobody else has a lock that a statement could meet.
+    const { rows, changes } = this.#inTransaction ? run() : await this.#patience(run)
+    this.#changes.ran(query)
     return { rows: rows as R[], numAffectedRows: BigInt(changes) }
   }
 
@@ -42,15 +58,22 @@ class Connection implements DatabaseConnection {
     throw new Error('Queries are not streamed: pages are read by range.')
   }
 
-  begin(): void {
-    this.#sqlite.exec('begin immediate')
+  async begin(): Promise<void> {
+    await this.#patience(() => this.#sqlite.exec('begin immediate'))
+    this.#inTransaction = true
+    this.#changes.begun()
   }
 
-  commit(): void {
-    this.#sqlite.exec('commit')
+  async commit(): Promise<void> {
+    // Readers of other processes may be in the way of a checkpoint, but not of this.
+    await this.#patience(() => this.#sqlite.exec('commit'))
+    this.#inTransaction = false
+    this.#changes.ended(true)
   }
 
   rollback(): void {
+    this.#inTransaction = false
+    this.#changes.ended(false)
     this.#sqlite.rollback()
   }
 }
@@ -88,11 +111,11 @@ class OneConnectionDriver implements Driver {
   }
 
   async beginTransaction(): Promise<void> {
-    this.#connection.begin()
+    await this.#connection.begin()
   }
 
   async commitTransaction(): Promise<void> {
-    this.#connection.commit()
+    await this.#connection.commit()
   }
 
   async rollbackTransaction(): Promise<void> {
@@ -113,13 +136,14 @@ export const writerDialect = (
   sqlite: SqliteConnection,
   mutex: FifoMutex,
   prepare: Prepare,
-): Dialect => dialect(new Connection(sqlite), mutex, prepare)
+  others: Others = nobody,
+): Dialect => dialect(new Connection(sqlite, others), mutex, prepare)
 
 /** `prepare` stores first what reads have to see. */
 export const readerDialect = (
   sqlite: SqliteConnection,
   prepare: Prepare = () => undefined,
-): Dialect => dialect(new Connection(sqlite), null, prepare)
+): Dialect => dialect(new Connection(sqlite, nobody), null, prepare)
 
 export const appendOnlyTrigger = (table: string, event: 'update' | 'delete'): string =>
   `create trigger ${table}_no_${event} before ${event} on ${table}

@@ -48,6 +48,6 @@ test('what a full disk did not take is kept, tried again by a stop at once, and 
   await buffer.flushForReader()
   expect(disk.commits).toBe(1)
   disk.full = false
-  buffer.flush()
+  await buffer.flush()
   expect([counted(), disk.value('select ms from service_clock')]).toEqual([2, 2])
 })

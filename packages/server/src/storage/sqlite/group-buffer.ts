@@ -4,6 +4,7 @@ import type { FifoMutex } from '../mutex.ts'
 import { encodeText } from '../sql/text.ts'
 import type { SqliteConnection } from './adapter.ts'
 import { LimitBatches } from './limits.ts'
+import { impatient, type Patience } from './sharing.ts'
 
 /** A commit costs more than the calls that it counts, so that one waits for more to come. */
 const laterMs = 250
@@ -22,6 +23,7 @@ export class GroupBuffer {
   readonly #writer: SqliteConnection
   readonly #mutex: FifoMutex
   readonly #batches: LimitBatches
+  readonly #patience: Patience
   /** By chain, the number of the next entry that is neither stored nor kept here. */
   readonly #next: Counts
   #moved = new Set<string>()
@@ -34,7 +36,8 @@ export class GroupBuffer {
   /** When the last attempt failed, by `performance.now`. */
   #failedAt = Number.NEGATIVE_INFINITY
 
-  constructor(writer: SqliteConnection, mutex: FifoMutex) {
+  constructor(writer: SqliteConnection, mutex: FifoMutex, patience: Patience = impatient) {
+    this.#patience = patience
     this.#writer = writer
     this.#mutex = mutex
     this.#batches = new LimitBatches(writer)
@@ -62,7 +65,11 @@ export class GroupBuffer {
   }
 
   /** Stores what is kept, for whoever has the mutex. Raises what the store raises, and keeps all of it then. */
-  flush(): void {
+  flush(): void | Promise<void> {
+    if (!this.#isEmpty) return this.#patience(() => this.#flush())
+  }
+
+  #flush(): void {
     if (this.#isEmpty) return
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
@@ -111,7 +118,7 @@ export class GroupBuffer {
     for (const [id, calls] of this.#sessions) run(session, [calls, encodeText(id)])
     for (const [text, values] of this.#batches.statements(this.#stamps, this.#clockMs))
       this.#writer.run(text, values)
-    run('update service_clock set ms = ?', [this.#clockMs])
+    run('update service_clock set ms = max(ms, ?)', [this.#clockMs])
     const progress = `insert into audit_progress (chain, counted) values (?, ?)
       on conflict (chain) do update set counted = excluded.counted`
     for (const chain of this.#moved) run(progress, [chain, this.#next.get(chain) ?? 0])

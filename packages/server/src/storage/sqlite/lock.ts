@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
-import { SqliteConnection } from './adapter.ts'
+import { isBusy, SqliteConnection } from './adapter.ts'
 import { createPrivateFile } from './copy.ts'
 
 /** How long to wait for a command, which has the data for a moment only. */
@@ -20,15 +20,6 @@ const inUse = (dataDir: string, pid: number | null, cause?: unknown): GatehouseE
     { holder: pid === null ? 'Another process' : `Process ${pid}`, data_dir: dataDir },
     { cause },
   )
-
-const busyCodes: readonly unknown[] = [5, 6]
-
-const isBusy = (error: unknown): boolean => {
-  const cause = error instanceof Error ? error.cause : null
-  return (
-    cause instanceof Error && 'errcode' in cause && busyCodes.includes(Number(cause.errcode) & 0xff)
-  )
-}
 
 const open = (file: string, timeoutMs: number): SqliteConnection => {
   const connection = new SqliteConnection(file, { readOnly: false, timeoutMs })

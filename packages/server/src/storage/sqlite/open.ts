@@ -1,8 +1,10 @@
 import { Kysely, type Migration } from 'kysely'
 import { SlidingWindows } from '../../domain/sliding-window.ts'
+import type { CommitGroup } from '../../ports/audit-rows.ts'
 import type { Storage } from '../../ports/storage.ts'
 import { FifoMutex } from '../mutex.ts'
 import { recordedIn, sqlAuditCopies } from '../sql/audit-copies.ts'
+import { kindOf } from '../sql/changes.ts'
 import { migrate } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations.ts'
 import { assertNotMoved } from '../sql/move-mark.ts'
@@ -17,6 +19,7 @@ import { GroupBuffer } from './group-buffer.ts'
 import { LimitBatches } from './limits.ts'
 import { sqliteSearch } from './search.ts'
 import { applyReaderSettings, applyWriterSettings } from './settings.ts'
+import { impatient, patient, type Sharing } from './sharing.ts'
 import { windowLimits } from './window-limits.ts'
 
 type Options = {
@@ -25,22 +28,28 @@ type Options = {
   readonly expectedId?: string | null
   /** Whether a store that is on its way elsewhere, or from there, is opened too. */
   readonly moves?: boolean | undefined
+  /** Other processes that have it open, too; null or left out where there are none. */
+  readonly sharing?: Sharing | null
 }
 
-/** Opens the store in this file, makes or upgrades it as needed, and counts on being its only writer. */
+/** Opens the store in this file, makes or upgrades it as needed, and counts on being its only writer but for those it is told of. */
 export const openSqlite = (options: Options): Promise<Storage> =>
   openSqliteWith(options, migrations(sqliteSchema))
 
 /** The same, with the migrations given. */
 export const openSqliteWith = async (
-  { file, expectedId = null, moves = false }: Options,
+  { file, expectedId = null, moves = false, sharing = null }: Options,
   steps: Record<string, Migration>,
 ): Promise<Storage> => {
-  createPrivateFile(file)
-  assertFileSum(file)
+  const joins = sharing?.joins === true
+  if (!joins) {
+    createPrivateFile(file)
+    assertFileSum(file)
+  }
   const opened: SqliteConnection[] = []
   const connect = (readOnly: boolean): SqliteConnection => {
-    const connection = new SqliteConnection(file, { readOnly })
+    const waits = readOnly || !sharing ? {} : { timeoutMs: 0 }
+    const connection = new SqliteConnection(file, { readOnly, ...waits })
     // The reader goes first: the last one to close moves the WAL into the database.
     opened.unshift(connection)
     return connection
@@ -50,7 +59,7 @@ export const openSqliteWith = async (
   }
   try {
     const expected = { id: expectedId, file, moves }
-    return await build(connect, close, steps, expected)
+    return await build(connect, close, joins ? null : steps, expected, sharing)
   } catch (error) {
     close()
     throw error
@@ -80,24 +89,45 @@ const closeWhole = (writer: SqliteConnection, close: () => void): void => {
   writeFileSum(writer.file)
 }
 
+const noteIn = (buffer: GroupBuffer, group: CommitGroup, sharing: Sharing | null): null => {
+  buffer.note(group)
+  if (group.rows.length > 0) sharing?.tell('audit')
+  return null
+}
+
+/** Nobody else changes anything. */
+const nothing: Disposable = { [Symbol.dispose]() {} }
+
+const othersOf = (sharing: Sharing | null) => ({
+  patience: sharing ? patient : impatient,
+  changed: (table: string): void => {
+    const kind = kindOf(table)
+    if (kind) sharing?.tell(kind)
+  },
+})
+
 const build = async (
   connect: (readOnly: boolean) => SqliteConnection,
   close: () => void,
-  steps: Record<string, Migration>,
+  /** Null where another process has seen to them. */
+  steps: Record<string, Migration> | null,
   expected: Expected,
+  sharing: Sharing | null,
 ): Promise<Storage> => {
   const writer = connect(false)
   const found = new Kysely<Tables>({ dialect: readerDialect(writer) })
   await assertExpected(found, expected)
-  removeFileSum(expected.file)
-  applyWriterSettings(writer)
+  if (steps) removeFileSum(expected.file)
+  applyWriterSettings(writer, sharing ? 0 : undefined)
   const mutex = new FifoMutex()
   // Named before it exists: it writes with what needs the migrated schema.
   let groups: GroupBuffer | null = null
-  const write = new Kysely<Tables>({ dialect: writerDialect(writer, mutex, () => groups?.flush()) })
-  await migrate(write, steps, async (migration) => {
-    copyBeforeMigration(writer, migration)
+  const { patience, changed } = othersOf(sharing)
+  const write = new Kysely<Tables>({
+    dialect: writerDialect(writer, mutex, () => groups?.flush(), { patience, changed }),
   })
+  const copyFirst = async (migration: string) => void copyBeforeMigration(writer, migration)
+  if (steps) await migrate(write, steps, copyFirst)
   const id = await claimStoreId(write)
   const reader = connect(true)
   applyReaderSettings(reader)
@@ -113,40 +143,35 @@ const build = async (
   }
   const windows = new SlidingWindows()
   new LimitBatches(writer).prime(windows, await stores.clock.read())
-  const buffer = new GroupBuffer(writer, mutex)
+  const buffer = new GroupBuffer(writer, mutex, patience)
   groups = buffer
 
   return {
     ...stores,
     engine: 'sqlite',
-    isShared: false,
+    isShared: sharing !== null,
+    isNetworked: false,
     id,
     copies: { ...sqlAuditCopies({ read, write }), takeForeign: async () => false },
     limits: windowLimits(windows),
     wallMs: async () => Date.now(),
-    onForeignChange: () => ({ [Symbol.dispose]() {} }),
+    onForeignChange: (kind, listener) => sharing?.onForeignChange(kind, listener) ?? nothing,
 
     transaction: (work) =>
       write.transaction().execute((tx) => work(sqlStores({ read: tx, write: tx }, sqliteSearch))),
 
-    record(group) {
-      buffer.note(group)
-      return null
-    },
+    record: (group) => noteIn(buffer, group, sharing),
     recorded: (chain) => recordedIn({ read }, chain),
     flush: () => mutex.run(() => buffer.flush()),
 
     // Open transactions finish first; later callers find the connections closed.
     [Symbol.asyncDispose]: () =>
-      mutex.run(() => {
-        try {
-          buffer.flush()
-        } catch {
-          // The log has it too: what is not stored by then is recorded from there at the next start.
-        } finally {
-          buffer.end()
-          closeWhole(writer, close)
-        }
+      mutex.run(async () => {
+        // The log has it too: what is not stored by then is recorded from there at the next start.
+        await (async () => buffer.flush())().catch(() => undefined)
+        buffer.end()
+        if (steps) closeWhole(writer, close)
+        else close()
       }),
   }
 }

@@ -8,11 +8,12 @@ const shared: readonly Setting[] = [
   // @SECURITY A schema that someone has edited must not run functions of ours; sqlite.test.ts.
   { pragma: 'trusted_schema', value: 0 },
   { pragma: 'cell_size_check', value: 1 },
-  { pragma: 'busy_timeout', value: 5_000 },
   // KiB, negative by SQLite's convention.
   { pragma: 'cache_size', value: -16_384 },
   { pragma: 'temp_store', value: 2 },
 ]
+
+const busyMs = 5_000
 
 /** Set in this order, then read back: a setting that did not take is a promise we could not keep. */
 const ofWriter: readonly Setting[] = [
@@ -42,11 +43,15 @@ const apply = (connection: SqliteConnection, settings: readonly Setting[]): void
   assertSettings(connection, settings)
 }
 
-export const applyWriterSettings = (connection: SqliteConnection): void =>
-  apply(connection, [...shared, ...ofWriter])
+const waiting = (ms: number): Setting => ({ pragma: 'busy_timeout', value: ms })
 
-export const applyReaderSettings = (connection: SqliteConnection): void => apply(connection, shared)
+/** `waitMs`: how long this thread stands still for the change of another process. */
+export const applyWriterSettings = (connection: SqliteConnection, waitMs = busyMs): void =>
+  apply(connection, [...shared, waiting(waitMs), ...ofWriter])
+
+export const applyReaderSettings = (connection: SqliteConnection): void =>
+  apply(connection, [...shared, waiting(busyMs)])
 
 /** Refuses a connection whose settings have been changed since. */
 export const assertWriterSettings = (connection: SqliteConnection): void =>
-  assertSettings(connection, [...shared, ...ofWriter])
+  assertSettings(connection, [...shared, waiting(busyMs), ...ofWriter])

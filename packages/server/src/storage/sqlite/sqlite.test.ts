@@ -14,6 +14,7 @@ import { describeStorage } from '@gatehouse/testkit'
 import { Kysely, type Migration, sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import type { CommitGroup, CopiedEntry } from '../../ports/audit-rows.ts'
+import type { ChangedKind, Storage } from '../../ports/storage.ts'
 import { FifoMutex } from '../mutex.ts'
 import { migrate } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations.ts'
@@ -22,6 +23,7 @@ import { SqliteConnection } from './adapter.ts'
 import { sqliteSchema, writerDialect } from './dialect.ts'
 import { openSqlite, openSqliteWith } from './open.ts'
 import { applyWriterSettings, assertWriterSettings } from './settings.ts'
+import type { Sharing } from './sharing.ts'
 
 const inFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-sqlite-'))
@@ -46,6 +48,99 @@ describeStorage('sqlite', async () => {
       folder[Symbol.dispose]()
     },
   }
+})
+
+/** Two processes of one machine, as far as one process can show that. */
+const sharedBy = (joins: boolean, told: ChangedKind[] = []): Sharing => ({
+  joins,
+  tell: (kind) => told.push(kind),
+  onForeignChange: () => ({ [Symbol.dispose]() {} }),
+})
+
+describeStorage('sqlite beside another process', async () => {
+  const folder = inFolder()
+  const open = () => openSqlite({ file: folder.file, sharing: sharedBy(false) })
+  let storage = await open()
+  const other = await openSqlite({ file: folder.file, sharing: sharedBy(true) })
+  return {
+    storage,
+    async reopen() {
+      await storage[Symbol.asyncDispose]()
+      storage = await open()
+      return storage
+    },
+    async [Symbol.asyncDispose]() {
+      await other[Symbol.asyncDispose]()
+      await storage[Symbol.asyncDispose]()
+      folder[Symbol.dispose]()
+    },
+  }
+})
+
+describe('a file that several processes have open', () => {
+  test('transactions of all of them wait for each other, and none blocks the thread', async () => {
+    using folder = inFolder()
+    await using first = await openSqlite({ file: folder.file, sharing: sharedBy(false) })
+    await using second = await openSqlite({ file: folder.file, sharing: sharedBy(true) })
+    const add = (storage: Storage) =>
+      storage.transaction(async (tx) => {
+        const before = Number((await tx.meta.get('sum')) ?? 0)
+        await new Promise((resolve) => setTimeout(resolve, 2))
+        await tx.meta.set('sum', String(before + 1))
+      })
+    const group = {
+      chain: 'a',
+      rows: [row(0)],
+      stamps: [],
+      agentCounts: new Map(),
+      sessionCounts: new Map(),
+      clockMs: 7,
+    }
+    let turns = 0
+    const turning = setInterval(() => (turns += 1), 1)
+    void first.record(group)
+    void second.record({ ...group, chain: 'b', clockMs: 5 })
+    await Promise.all(Array.from({ length: 40 }, (_, at) => add(at % 2 === 0 ? first : second)))
+    clearInterval(turning)
+    expect(await first.meta.get('sum')).toBe('40')
+    expect(await second.meta.get('sum')).toBe('40')
+    // The event loop went on while they waited.
+    expect(turns).toBeGreaterThan(20)
+    await Promise.all([first.flush(), second.flush()])
+    expect([await first.recorded('b'), await second.recorded('a')]).toEqual([1, 1])
+    expect(await second.clock.read()).toBe(7)
+  })
+
+  test('each tells the others what it changed, once that is committed', async () => {
+    using folder = inFolder()
+    const told: ChangedKind[] = []
+    await using storage = await openSqlite({ file: folder.file, sharing: sharedBy(false, told) })
+    told.length = 0
+    await storage.transaction(async (tx) => {
+      await tx.meta.set('k', 'v')
+      expect(told).toEqual([])
+    })
+    expect(told).toEqual(['policy'])
+    const undone = storage.transaction(async (tx) => {
+      await tx.meta.set('k', 'w')
+      throw new Error('undone')
+    })
+    await expect(undone).rejects.toThrow('undone')
+    expect(told).toEqual(['policy'])
+  })
+
+  test('is whole, with its sum, once the first of them has closed it', async () => {
+    using folder = inFolder()
+    const first = await openSqlite({ file: folder.file, sharing: sharedBy(false) })
+    const second = await openSqlite({ file: folder.file, sharing: sharedBy(true) })
+    await second.meta.set('k', 'v')
+    await second[Symbol.asyncDispose]()
+    expect(existsSync(`${folder.file}.sha256`)).toBe(false)
+    await first[Symbol.asyncDispose]()
+    expect(existsSync(`${folder.file}.sha256`)).toBe(true)
+    await using alone = await openSqlite({ file: folder.file })
+    expect(await alone.meta.get('k')).toBe('v')
+  })
 })
 
 const row = (seq: number): CopiedEntry => ({ seq, hash: 'f'.repeat(64), body: `{"seq":${seq}}` })

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import { hostname } from 'node:os'
 import type { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { AuthenticatedAgent } from '../../app/agents/agent-directory.ts'
 import type { App } from '../../app/app.ts'
 import { Hold } from '../../app/call/hold.ts'
@@ -46,13 +47,11 @@ import { answerRpc } from '../rpc/answer-rpc.ts'
 
 import { FastConnection, type FastPath } from './fast-path/fast-connection.ts'
 import { type GatewayRequest, refuseRequest } from './gateway-request.ts'
+import { type HandOver, passOn } from './pass-on.ts'
 import { routeOf } from './route.ts'
 import { withoutOffer } from './upgrade-offer.ts'
 
 export type GatewayOptions = {
-  readonly host: string
-  /** 0 takes any free port. */
-  readonly port: number
   readonly app: App
   readonly ids: Pick<Ids, 'next'>
   readonly log: Log
@@ -66,6 +65,8 @@ export type GatewayOptions = {
   readonly limits?: Partial<GatewayLimits>
   /** Address of the page on which people decide, once it is served. */
   readonly page?: () => string | null
+  /** The way to the process that serves the agent of a token, where there are several; null where that is this one. */
+  readonly wayTo?: (token: string) => Promise<HandOver | null>
   /** Hears of wrong tokens: the first of an address and minute, then the count of the rest. */
   readonly onTokenFailures?: (report: TokenFailureReport) => void
 }
@@ -117,6 +118,7 @@ export class GatewayServer {
   readonly server: Server
   readonly #serveByNode: (socket: Socket) => void
   #stopping = false
+  #isWatching = false
   /** Ends the wait of calls that stay open for a person. */
   readonly #stops = new AbortController()
   #connections = 0
@@ -163,13 +165,20 @@ export class GatewayServer {
     return this.#connections
   }
 
+  /** Serves a connection that another process took, which gave it away before anybody was answered on it. */
+  take(socket: Socket, head: Uint8Array): void {
+    // Node looks after slow requests once its server listens, which is done elsewhere.
+    if (!this.#isWatching) this.server.emit('listening')
+    this.#isWatching = true
+    socket.unshift(head)
+    this.server.emit('connection', socket)
+  }
+
   async close(graceMs: number): Promise<void> {
     if (this.#stopping) return
     this.#stopping = true
     this.#stops.abort()
-    const closed = new Promise<void>((resolve) => {
-      this.server.close(() => resolve())
-    })
+    const closed = this.#closed()
     this.#streams.stop()
     this.#sockets.stop()
     // A connection that becomes idle after `close` would keep the server waiting.
@@ -185,6 +194,13 @@ export class GatewayServer {
     }, graceMs + socketSendsMs)
     await closed
     for (const timer of [idle, cancel, cut, this.#sweeper]) clearTimeout(timer)
+  }
+
+  /** Resolves when no connection is left. */
+  async #closed(): Promise<void> {
+    const { listening } = this.server
+    await new Promise<void>((resolve) => void this.server.close(() => resolve()))
+    while (!listening && this.#connections > 0) await sleep(20)
   }
 
   #closeIdle(): void {
@@ -209,14 +225,22 @@ export class GatewayServer {
       },
       handOver: this.#serveByNode,
     }
+    const { wayTo } = this.#options
     server.on('connection', (socket) => {
       this.#connections++
       this.#headless.add(socket)
-      socket.once('close', () => {
+      const left = (): void => {
         this.#connections--
         this.#headless.delete(socket)
-      })
-      new FastConnection(fastPath, socket)
+      }
+      socket.once('close', left)
+      const serve = (): void => void new FastConnection(fastPath, socket)
+      if (!wayTo) return serve()
+      const gone = (): void => {
+        socket.off('close', left)
+        left()
+      }
+      passOn(socket, { wayTo, gone, serve })
     })
     server.on('request', (req, res) => this.#serveNode(req, res, false))
     server.on('checkContinue', (req, res) => this.#serveNode(req, res, true))

@@ -24,10 +24,20 @@ const listen = (server: Server, host: string, port: number): Promise<AddressInfo
     })
   })
 
+type Place = {
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+}
+
 /** Opens the gateway: `/rpc`, `/mcp`, `/healthz` and `/readyz`. */
-export const openGateway = async (options: GatewayOptions): Promise<Gateway> => {
+export const openGateway = async ({
+  host,
+  port: asked,
+  ...options
+}: GatewayOptions & Place): Promise<Gateway> => {
   const gateway = new GatewayServer(options)
-  const listening = await listen(gateway.server, options.host, options.port)
+  const listening = await listen(gateway.server, host, asked)
   const [name, port] = [reachableName(listening), listening.port]
   return {
     url: `http://${name}:${port}`,

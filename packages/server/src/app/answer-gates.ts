@@ -1,0 +1,53 @@
+import type { AuditReader } from '../ports/audit.ts'
+import type { Gates } from '../ports/gates.ts'
+import type { Metrics } from '../ports/metrics.ts'
+import type { PolicySource } from '../ports/policy.ts'
+import type { Basics } from './call/basics.ts'
+import { systemOp } from './call/op.ts'
+import type { VaultUseCases } from './reach/vault-access.ts'
+import type { AuditAccess } from './supervision/audit-access.ts'
+
+type Deps = Pick<Basics, 'ids' | 'log'> &
+  Pick<VaultUseCases, 'lockVault' | 'unlockVault'> & {
+    readonly gates: Gates | null
+    readonly audit: Pick<AuditAccess, 'acknowledge' | 'health' | 'integrity'> &
+      Pick<AuditReader, 'verify'>
+    readonly metrics: Pick<Metrics, 'values'>
+    readonly policy: Pick<PolicySource, 'reload'>
+    readonly sessions: { count(): number }
+    readonly processes: { running(): number }
+    readonly signal: AbortSignal
+  }
+
+/** Answers what the other gate processes of this node ask, and follows what they say. */
+export const answerGates = (deps: Deps): void => {
+  const { gates, log } = deps
+  if (!gates) return
+  gates.answer('facts', async () => {
+    const { status, reason, entries } = deps.audit.health()
+    return {
+      status,
+      reasons: reason === undefined ? [] : [`gate process ${gates.index + 1}: audit: ${reason}`],
+      sessions: deps.sessions.count(),
+      processes: deps.processes.running(),
+      entries,
+      integrity: deps.audit.integrity(),
+    }
+  })
+  gates.answer('verify log', () => deps.audit.verify())
+  gates.answer('acknowledge log', ({ reason, ...by }) => deps.audit.acknowledge(reason, by))
+  gates.answer('metrics', () => deps.metrics.values())
+  gates.answer('read policy', async () => {
+    await deps.policy.reload()
+    return null
+  })
+  if (gates.index === 0) return
+  const followed = (done: Promise<unknown>): void =>
+    void done.catch((cause: unknown) =>
+      log.error({ err: cause }, 'the vault could not be followed'),
+    )
+  gates.onNews('vault locked', () => followed(deps.lockVault(systemOp(deps))))
+  gates.onNews('vault unlocked', ({ passphrase }) =>
+    followed(deps.unlockVault(systemOp(deps), passphrase === null ? {} : { passphrase })),
+  )
+}

@@ -1,0 +1,94 @@
+import { GatehouseError, type Integrity } from '@gatehouse/contract'
+import type { Clock } from '../../ports/clock.ts'
+import type { GateFacts, GateQuestions, Gates } from '../../ports/gates.ts'
+import type { MetricValues } from '../../ports/metrics.ts'
+import type { PartHealth } from '../call/part.ts'
+
+const answerMs = 2_000
+
+const unknown = (reason: string): GateFacts => ({
+  status: 'unhealthy',
+  reasons: [reason],
+  sessions: 0,
+  processes: 0,
+  entries: 0,
+  integrity: null,
+})
+
+const worst = (own: Integrity, others: readonly Integrity[]): Integrity =>
+  own.integrity === 'failed' ? own : (others.find(({ integrity }) => integrity === 'failed') ?? own)
+
+/** The gate processes beside this one, for what is said of the whole node. */
+export class GateWatch {
+  readonly #gates: Gates | null
+  readonly #clock: Pick<Clock, 'sleep'>
+
+  constructor({ gates, clock }: { readonly gates: Gates | null; readonly clock: Clock }) {
+    // The others report of themselves alone.
+    this.#gates = gates?.index === 0 ? gates : null
+    this.#clock = clock
+  }
+
+  /** Facts of each of the others; none where this is the only one. */
+  async facts(): Promise<readonly GateFacts[]> {
+    const gates = this.#gates
+    if (!gates) return []
+    return Promise.all(Array.from({ length: gates.count - 1 }, (_, at) => this.#ask(gates, at + 1)))
+  }
+
+  /** Integrity of the whole log, where that of this process' part is as given: the first finding of another one counts. */
+  async withOthers(own: Integrity): Promise<Integrity> {
+    return worst(
+      own,
+      (await this.facts()).flatMap(({ integrity }) => integrity ?? []),
+    )
+  }
+
+  /** The same, verified now, or taken as it is. */
+  async askLogs<Q extends 'verify log' | 'acknowledge log'>(
+    own: Integrity,
+    question: Q,
+    given: GateQuestions[Q]['given'],
+  ): Promise<Integrity> {
+    const gates = this.#gates
+    if (!gates) return own
+    const asked = Array.from({ length: gates.count - 1 }, (_, at) =>
+      gates.ask(at + 1, question, given),
+    )
+    return worst(own, await Promise.all(asked))
+  }
+
+  /** Metrics of each of the others that answers. */
+  async metrics(): Promise<readonly MetricValues[]> {
+    const gates = this.#gates
+    if (!gates) return []
+    const asked = Array.from({ length: gates.count - 1 }, (_, at) =>
+      gates.ask(at + 1, 'metrics', null),
+    )
+    const answered = await Promise.allSettled(asked)
+    return answered.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  }
+
+  async #ask(gates: Gates, index: number): Promise<GateFacts> {
+    const late = new AbortController()
+    try {
+      return await Promise.race([
+        gates.ask(index, 'facts', null),
+        this.#clock
+          .sleep(answerMs, late.signal)
+          .then(() => unknown(`gate process ${index + 1} does not answer`)),
+      ])
+    } catch (cause) {
+      return unknown(cause instanceof GatehouseError ? cause.message : 'it does not answer')
+    } finally {
+      late.abort()
+    }
+  }
+}
+
+/** How the gateway is where several processes serve it: one that is not well leaves its agents unserved. */
+export const gatewayHealth = (own: PartHealth, others: readonly GateFacts[]): PartHealth => {
+  if (own.status !== 'healthy') return own
+  const reasons = others.flatMap((one) => (one.status === 'healthy' ? [] : one.reasons))
+  return reasons.length === 0 ? own : { status: 'degraded', reason: reasons.join('; ') }
+}

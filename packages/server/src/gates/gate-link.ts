@@ -1,0 +1,163 @@
+import { type ErrorType, GatehouseError } from '@gatehouse/contract'
+import { describeSystemFailure } from '../domain/system-failure.ts'
+import type { GateNews, GateQuestion, GateQuestions, Gates } from '../ports/gates.ts'
+
+/** A message between two gate processes, by way of the first. */
+export type Envelope = { readonly from: number; readonly to: number | 'others' } & (
+  | { readonly kind: 'news'; readonly news: GateNews }
+  | {
+      readonly kind: 'question'
+      readonly id: number
+      readonly question: GateQuestion
+      readonly given: unknown
+    }
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
+  | {
+      readonly kind: 'failure'
+      readonly id: number
+      readonly type: ErrorType
+      readonly facts: GatehouseError['facts']
+    }
+)
+
+type Waiting = {
+  readonly to: number
+  readonly resolve: (answer: unknown) => void
+  readonly reject: (cause: unknown) => void
+}
+
+type Answering = (given: unknown) => Promise<unknown>
+
+const answerMs = 30_000
+/** Questions about a whole log. */
+const longMs = 600_000
+const long: ReadonlySet<GateQuestion> = new Set(['verify log', 'acknowledge log', 'copy log'])
+
+/** Number of a gate process for people, who count from 1. */
+export const gateName = (index: number): string => `gate process ${index + 1}`
+
+const gone = (index: number, what: string): GatehouseError =>
+  new GatehouseError('StorageUnavailable', { detail: `${gateName(index)} ${what}` })
+
+/** Spreads names evenly; the same name has the same home in every process (FNV-1a). */
+const hashOf = (name: string): number => {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < name.length; at += 1)
+    hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193)
+  return hash >>> 0
+}
+
+/** One end of the connections between the gate processes. */
+export class GateLink implements Gates {
+  readonly index: number
+  readonly count: number
+  readonly #send: (envelope: Envelope) => void
+  readonly #listeners = new Map<GateNews['kind'], Set<(news: never) => void>>()
+  readonly #answering = new Map<GateQuestion, Answering>()
+  readonly #waiting = new Map<number, Waiting>()
+  #asked = 0
+
+  constructor(given: {
+    readonly index: number
+    readonly count: number
+    /** Must not throw; what cannot be sent is lost. */
+    readonly send: (envelope: Envelope) => void
+  }) {
+    this.index = given.index
+    this.count = given.count
+    this.#send = given.send
+  }
+
+  homeOf(agent: string): number {
+    return hashOf(agent) % this.count
+  }
+
+  tell(news: GateNews): void {
+    this.#send({ from: this.index, to: 'others', kind: 'news', news })
+  }
+
+  onNews<K extends GateNews['kind']>(
+    kind: K,
+    listener: (news: Extract<GateNews, { readonly kind: K }>) => void,
+  ): Disposable {
+    const own = (news: Extract<GateNews, { readonly kind: K }>) => listener(news)
+    const listeners = this.#listeners.get(kind) ?? new Set()
+    this.#listeners.set(kind, listeners.add(own))
+    return { [Symbol.dispose]: () => void listeners.delete(own) }
+  }
+
+  async ask<Q extends GateQuestion>(
+    to: number,
+    question: Q,
+    given: GateQuestions[Q]['given'],
+  ): Promise<GateQuestions[Q]['answer']> {
+    const id = ++this.#asked
+    const answered = new Promise((resolve, reject) => {
+      this.#waiting.set(id, { to, resolve, reject })
+    })
+    const ms = long.has(question) ? longMs : answerMs
+    const late = setTimeout(() => this.#fail(id, gone(to, 'does not answer')), ms)
+    late.unref()
+    this.#send({ from: this.index, to, kind: 'question', id, question, given })
+    try {
+      return (await answered) as GateQuestions[Q]['answer']
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  answer<Q extends GateQuestion>(
+    question: Q,
+    by: (given: GateQuestions[Q]['given']) => Promise<GateQuestions[Q]['answer']>,
+  ): void {
+    this.#answering.set(question, by as Answering)
+  }
+
+  /** Takes what came for this process. */
+  receive(envelope: Envelope): void {
+    switch (envelope.kind) {
+      case 'news': {
+        const { news } = envelope
+        for (const listener of [...(this.#listeners.get(news.kind) ?? [])]) listener(news as never)
+        return
+      }
+      case 'question':
+        return void this.#respond(envelope)
+      case 'answer':
+        this.#waiting.get(envelope.id)?.resolve(envelope.answer)
+        this.#waiting.delete(envelope.id)
+        return
+      case 'failure':
+        this.#fail(envelope.id, new GatehouseError(envelope.type, envelope.facts))
+    }
+  }
+
+  /** Nobody answers there any more. */
+  lost(index: number): void {
+    for (const [id, { to }] of this.#waiting) if (to === index) this.#fail(id, gone(index, 'ended'))
+  }
+
+  async #respond({
+    from,
+    id,
+    question,
+    given,
+  }: Extract<Envelope, { kind: 'question' }>): Promise<void> {
+    const back = { from: this.index, to: from, id } as const
+    try {
+      const by = this.#answering.get(question)
+      if (!by) throw gone(this.index, 'is starting')
+      this.#send({ ...back, kind: 'answer', answer: await by(given) })
+    } catch (cause) {
+      const known = cause instanceof GatehouseError
+      const type = known ? cause.type : 'StorageUnavailable'
+      const facts = known ? cause.facts : { detail: describeSystemFailure(cause) }
+      this.#send({ ...back, kind: 'failure', type, facts })
+    }
+  }
+
+  #fail(id: number, cause: GatehouseError): void {
+    this.#waiting.get(id)?.reject(cause)
+    this.#waiting.delete(id)
+  }
+}

@@ -1,0 +1,189 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import type { Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { GatehouseError } from '@gatehouse/contract'
+import type { Log } from '../ports/log.ts'
+import { type Envelope, GateLink, gateName } from './gate-link.ts'
+import type { FromGate, GateBegin, ToGate } from './gate-messages.ts'
+
+type Shared = Omit<GateBegin, 'index' | 'count'>
+
+type Parts = {
+  readonly count: number
+  /** The program of a gate process. */
+  readonly program: URL
+  readonly log: Log
+}
+
+/** Waits between an end and the next start, longer from one to the next. */
+const againMs = [200, 1_000, 5_000] as const
+/** One that lived as long begins with the shortest wait again. */
+const soundMs = 60_000
+/** How long one that is asked to stop may take, beyond what its calls are given. */
+const stopMs = 15_000
+
+/** A gate process that this one started. */
+class Gate {
+  readonly index: number
+  readonly #parts: Parts
+  readonly #shared: Shared
+  readonly #link: GateLink
+  readonly #relay: (envelope: Envelope) => void
+  #child: ChildProcess | null = null
+  #isReady = false
+  #stopping = false
+  #ends = 0
+  #again: NodeJS.Timeout | null = null
+  /** Why it does not serve; null while it does. */
+  fault: string | null = 'it is starting'
+
+  constructor(
+    index: number,
+    parts: Parts,
+    shared: Shared,
+    link: GateLink,
+    relay: (envelope: Envelope) => void,
+  ) {
+    this.index = index
+    this.#parts = parts
+    this.#shared = shared
+    this.#link = link
+    this.#relay = relay
+  }
+
+  get isReady(): boolean {
+    return this.#isReady
+  }
+
+  /** Resolves when it serves. Raises why it could not start. */
+  start(): Promise<void> {
+    const startedMs = performance.now()
+    const child = fork(fileURLToPath(this.#parts.program), [], {
+      serialization: 'advanced',
+      // Output for the person who starts the service comes from the first process alone.
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    this.#child = child
+    return new Promise((resolve, reject) => {
+      child.on('message', (message: FromGate) => {
+        if (message.kind === 'envelope') return this.#relay(message.envelope)
+        if (message.kind === 'failed')
+          return reject(new GatehouseError(message.type, message.facts))
+        this.#isReady = true
+        this.fault = null
+        resolve()
+      })
+      child.on('error', reject)
+      child.once('exit', (code, signal) => {
+        reject(this.#endedBy(code, signal))
+        this.#ended(startedMs, code, signal)
+      })
+      const { index } = this
+      const begin: GateBegin = { ...this.#shared, index, count: this.#parts.count }
+      this.#post({ kind: 'begin', begin })
+    })
+  }
+
+  send(envelope: Envelope): void {
+    // One that starts has questions of its own, and is asked nothing yet.
+    if (this.#isReady || envelope.kind !== 'question')
+      return this.#post({ kind: 'envelope', envelope })
+    const { from, id } = envelope
+    const facts = { detail: `${gateName(this.index)} does not serve: ${this.fault}` }
+    this.#relay({
+      ...{ from: this.index, to: from, id },
+      ...{ kind: 'failure', type: 'StorageUnavailable', facts },
+    })
+  }
+
+  /** Gives a connection away. Whether there was somebody to take it. */
+  hand(socket: Socket, head: Buffer): boolean {
+    if (!this.#isReady || !this.#child?.connected) return false
+    const message: ToGate = { kind: 'connection', head }
+    this.#child.send(message, socket, { keepOpen: false }, (error) => {
+      if (error) socket.destroy()
+    })
+    return true
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true
+    if (this.#again) clearTimeout(this.#again)
+    const child = this.#child
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const exited = new Promise((resolve) => child.once('exit', resolve))
+    this.#post({ kind: 'stop' })
+    const late = setTimeout(() => child.kill('SIGKILL'), stopMs)
+    await exited
+    clearTimeout(late)
+  }
+
+  #post(message: ToGate): void {
+    // One that just ended says so by its exit.
+    this.#child?.send(message, () => {})
+  }
+
+  #endedBy(code: number | null, signal: string | null): GatehouseError {
+    const detail = `${gateName(this.index)} ended with ${signal ?? code}`
+    return new GatehouseError('StorageUnavailable', { detail })
+  }
+
+  #ended(startedMs: number, code: number | null, signal: string | null): void {
+    this.#isReady = false
+    this.#child = null
+    this.#link.lost(this.index)
+    if (this.#stopping) return
+    this.fault = `it ended with ${signal ?? code}, and is started again`
+    if (performance.now() - startedMs > soundMs) this.#ends = 0
+    const waitMs = againMs[Math.min(this.#ends++, againMs.length - 1)]
+    this.#parts.log.error(
+      { gate: this.index + 1, code, signal },
+      'a gate process ended; starting it again',
+    )
+    this.#again = setTimeout(() => {
+      this.start().catch((cause: unknown) => {
+        this.fault = cause instanceof GatehouseError ? cause.message : 'it cannot be started'
+        this.#parts.log.error({ err: cause, gate: this.index + 1 }, 'a gate process does not start')
+      })
+    }, waitMs)
+  }
+}
+
+/** The gate processes beside this one, which is the first: starts them, replaces what ends, and passes messages on. */
+export class GatePool implements AsyncDisposable {
+  readonly link: GateLink
+  readonly #parts: Parts
+  #gates: readonly Gate[] = []
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    const send = (envelope: Envelope) => this.#pass(envelope)
+    this.link = new GateLink({ index: 0, count: parts.count, send })
+  }
+
+  /** Resolves when all of them serve. Raises why one could not start. */
+  async start(shared: Shared): Promise<void> {
+    this.#gates = Array.from(
+      { length: this.#parts.count - 1 },
+      (_, at) => new Gate(at + 1, this.#parts, shared, this.link, (one) => this.#pass(one)),
+    )
+    await Promise.all(this.#gates.map((gate) => gate.start()))
+  }
+
+  /** Gives connections to the process that is the home of an agent; null where that is this one, or does not serve. */
+  wayTo(agent: string): ((socket: Socket, head: Buffer) => boolean) | null {
+    const gate = this.#gates[this.link.homeOf(agent) - 1]
+    return gate?.isReady ? (socket, head) => gate.hand(socket, head) : null
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#gates.map((gate) => gate.stop()))
+  }
+
+  #pass(envelope: Envelope): void {
+    const { from, to } = envelope
+    if (to === 0 || (to === 'others' && from !== 0)) this.link.receive(envelope)
+    for (const gate of this.#gates)
+      if (gate.index === to || (to === 'others' && gate.index !== from)) gate.send(envelope)
+  }
+}

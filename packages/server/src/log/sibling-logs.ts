@@ -1,0 +1,93 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { OtherChains } from '../ports/audit-rows.ts'
+import { LogReader } from './log-files.ts'
+
+/** The folder of a data directory that has one for each gate process beside the first. */
+export const gatesFolder = 'gates'
+
+/** The folder of a process that has its log. */
+export const logFolder = 'audit'
+
+/** The folders of all gate processes that a node ever had beside its first, in their order. */
+export const gateFolders = (dataDir: string): readonly string[] => {
+  const folder = path.join(dataDir, gatesFolder)
+  let names: string[]
+  try {
+    names = fs.readdirSync(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+  return names
+    .filter((name) => /^\d+$/.test(name))
+    .toSorted((a, b) => Number(a) - Number(b))
+    .map((name) => path.join(folder, name))
+}
+
+/** The folders of all of them but this one. */
+export const otherFolders = (dataDir: string, own: string): readonly string[] =>
+  [dataDir, ...gateFolders(dataDir)].filter((folder) => folder !== own)
+
+/** A log that another process writes, as far as it is written. */
+class GrowingLog extends LogReader {
+  #chain: string | null = null
+
+  /** Name of the chain; null while the log has no entry. */
+  get chain(): string | null {
+    return (this.#chain ??= this.segments[0]?.header?.chain ?? null)
+  }
+
+  /** Sees what was appended before this was called. */
+  refresh(): void {
+    const known = new Map(this.segments.map((segment) => [segment.file, segment]))
+    // Listed before the last one is read again: where there is a next one, that one is complete.
+    const listed = this.list()
+    this.segments.at(-1)?.grow()
+    this.segments = listed.map((segment) => known.get(segment.file) ?? segment)
+  }
+}
+
+/**
+ * Logs of the other gate processes of this node, read from their files while those are written: what was answered is in
+ * them. Each process watches its own files; here entries are compared with their hashes when they are shown.
+ */
+export class SiblingLogs implements OtherChains {
+  readonly #folders: () => readonly string[]
+  readonly #logs = new Map<string, GrowingLog>()
+
+  /** `folders`: of the processes whose logs they are, as they are when it is asked. */
+  constructor(folders: () => readonly string[]) {
+    this.#folders = folders
+  }
+
+  async read(chain: string, from: number, limit: number) {
+    const log = this.#refreshed().find((one) => one.chain === chain)
+    const found: { readonly seq: number; readonly hash: string; readonly body: string }[] = []
+    for (const group of log?.entries(from) ?? [])
+      for (const { seq, hash, body } of group) {
+        if (found.length === limit) return found
+        found.push({ seq, hash, body })
+      }
+    return found
+  }
+
+  async ends() {
+    return this.#refreshed().flatMap(({ chain, end }) =>
+      chain === null || end === 0 ? [] : [{ chain, next: end }],
+    )
+  }
+
+  async takeForeign(): Promise<boolean> {
+    return false
+  }
+
+  #refreshed(): readonly GrowingLog[] {
+    return this.#folders().map((folder) => {
+      const log = this.#logs.get(folder) ?? new GrowingLog(path.join(folder, logFolder))
+      this.#logs.set(folder, log)
+      log.refresh()
+      return log
+    })
+  }
+}

@@ -1,0 +1,108 @@
+import { once } from 'node:events'
+import net from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { passOn, tokenIn } from './pass-on.ts'
+
+const token = 'ab'.repeat(32)
+const post = (value: string): string =>
+  `POST /rpc HTTP/1.1\r\nHost: localhost\r\n${value}\r\nContent-Length: 0\r\n\r\n`
+
+test.each([
+  ['a header', post(`Authorization: Bearer ${token}`), token],
+  ['a header in other letters', post(`authorization:bearer  ${token}`), token],
+  ['an address', `GET /mcp?token=${token} HTTP/1.1\r\nHost: localhost\r\n\r\n`, token],
+  ['an address with more', `GET /mcp?a=1&token=${token}&b=2 HTTP/1.1\r\n\r\n`, token],
+  ['nothing', post('X: y'), null],
+  ['another scheme', post(`Authorization: Basic ${token}`), null],
+  ['a token that is too long', post(`Authorization: Bearer ${token}0`), null],
+  ['half a header', `POST /rpc HTTP/1.1\r\nAuthorization: Bearer ${token}`, null],
+  ['noise', '\u0016\u0003\u0001', null],
+])('the token of %s', (_, head, found) => {
+  expect(tokenIn(Buffer.from(head, 'latin1'))).toBe(found)
+})
+
+type Taking = (head: Buffer) => boolean
+
+/** A server that gives connections away as `wayTo` says, and hears what is left of them. */
+const open = async (wayTo: (token: string) => Promise<Taking | null>) => {
+  const served: string[] = []
+  const left: string[] = []
+  const server = net.createServer((socket) => {
+    passOn(socket, {
+      wayTo: async (shown) => {
+        const taking = await wayTo(shown)
+        return taking && ((_socket, head) => taking(head))
+      },
+      gone: () => left.push('gone'),
+      serve: () => socket.on('data', (chunk) => served.push(chunk.toString())),
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = net.connect((server.address() as net.AddressInfo).port, '127.0.0.1')
+  onTestFinished(() => {
+    client.destroy()
+    server.close()
+  })
+  return { client, served, left }
+}
+
+const request = post(`Authorization: Bearer ${token}`)
+const more = 'more'.repeat(50_000)
+
+test.each([
+  ['its own', null],
+  ['nobody', () => false],
+])('every byte is there for who serves it, where the way leads to %s', async (_, taking) => {
+  let choose: (taking: Taking | null) => void = () => {}
+  const chosen = new Promise<Taking | null>((resolve) => (choose = resolve))
+  let asked = 0
+  const { client, served, left } = await open(() => {
+    asked += 1
+    return chosen
+  })
+  client.write(request)
+  await expect.poll(() => asked).toBe(1)
+  client.write(more)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  choose(taking)
+  client.write('the end')
+  await expect.poll(() => served.join('').length).toBe((request + more).length + 7)
+  expect(served.join('')).toBe(`${request}${more}the end`)
+  expect(left).toEqual([])
+})
+
+test('one that is given away is read no further, and all that was read goes with it', async () => {
+  const heads: string[] = []
+  let choose: (taking: Taking) => void = () => {}
+  const chosen = new Promise<Taking>((resolve) => (choose = resolve))
+  const { client, served, left } = await open(() => chosen)
+  client.write(request)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  client.write('read meanwhile')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  choose((head) => {
+    heads.push(head.toString())
+    return true
+  })
+  await expect.poll(() => left).toEqual(['gone'])
+  client.write('for the other process')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(heads).toEqual([`${request}read meanwhile`])
+  expect(served).toEqual([])
+})
+
+test('one without a token, or that says nothing, is served here', async () => {
+  const given: string[] = []
+  const { client, served } = await open(async (shown) => {
+    given.push(shown)
+    return () => true
+  })
+  client.write('GET /healthz HTTP/1.1\r\n\r\n')
+  await expect.poll(() => served).toEqual(['GET /healthz HTTP/1.1\r\n\r\n'])
+  const silent = await open(async () => () => true)
+  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  silent.client.write(post(`Authorization: Bearer ${token}`))
+  await expect.poll(() => silent.served.join('')).toContain('Bearer')
+  expect(given).toEqual([])
+})

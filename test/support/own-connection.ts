@@ -1,0 +1,44 @@
+import http from 'node:http'
+import { text } from 'node:stream/consumers'
+import type { Run } from './server.ts'
+
+type Answer = {
+  readonly result?: Record<string, unknown> & { readonly data?: Record<string, unknown> }
+  readonly error?: {
+    readonly code: number
+    readonly message: string
+    readonly data?: Record<string, unknown>
+  }
+}
+
+/** JSON-RPC over one connection that stays open, as an agent has one. */
+export class OwnConnection implements Disposable {
+  readonly #run: Run
+  readonly #agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+
+  constructor(run: Run) {
+    this.#run = run
+  }
+
+  async rpc(token: string, method: string, params: object = {}): Promise<Answer> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const answered = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      const request = http.request(`${this.#run.gateway_url}/rpc`, {
+        method: 'POST',
+        agent: this.#agent,
+        headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      })
+      request.on('response', resolve).on('error', reject).end(body)
+    })
+    return JSON.parse(await text(answered)) as Answer
+  }
+
+  invoke(token: string, capability: string, args: object = {}): Promise<Answer> {
+    return this.rpc(token, 'capabilities.invoke', { capability, arguments: args })
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy()
+  }
+}

@@ -1,0 +1,395 @@
+import { execFileSync } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startPostgres } from '@gatehouse/testkit'
+import { hasProgram } from '@gatehouse/testkit/programs'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import WebSocket from 'ws'
+import { GateLink } from '../packages/server/src/gates/gate-link.ts'
+import { LogReader } from '../packages/server/src/log/log-files.ts'
+import { createDatabase } from '../packages/server/src/storage/postgres/testing.ts'
+import { OwnConnection } from './support/own-connection.ts'
+import { Installation, type Run } from './support/server.ts'
+
+const flags = ['--workers', '2', '--no-first-agent']
+const { homeOf } = new GateLink({ index: 0, count: 2, send: () => {} })
+const home = (name: string): number => homeOf.call({ count: 2 } as GateLink, name)
+
+/** Names of agents whose home is the first process, and the second. */
+const [first, second] = [0, 1].map((at) =>
+  ['ada', 'ben', 'cas', 'dan', 'eva'].filter((name) => home(name) === at),
+) as [string[], string[]]
+
+type Gate = { readonly gate: Installation; readonly run: Run }
+
+const startGate = async (more: readonly string[] = []): Promise<Gate & AsyncDisposable> => {
+  const gate = new Installation()
+  const run = await gate.start([...flags, ...more])
+  return { gate, run, [Symbol.asyncDispose]: () => gate[Symbol.asyncDispose]() }
+}
+
+const api = async <T>(
+  { gate, run }: Gate,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<T> => {
+  const token = readFileSync(join(gate.dataDir, 'cli-token'), 'utf8').trim()
+  const answer = await fetch(`${run.user_api_url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  })
+  return (await answer.json()) as T
+}
+
+/** Process of the second gate, by its command line. */
+const secondPid = ({ run }: Gate): number =>
+  Number(
+    execFileSync('pgrep', ['-P', String(run.pid), '-f', 'gate-process'], {
+      encoding: 'utf8',
+    }).trim(),
+  )
+
+const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`)
+
+const entriesIn = (folder: string): number => new LogReader(join(folder, 'audit')).end
+
+const createBoth = async ({ gate }: Gate) => {
+  const [a, b] = [first[0] ?? '', second[0] ?? '']
+  return {
+    a,
+    b,
+    tokenA: (await gate.createAgent(a)).token,
+    tokenB: (await gate.createAgent(b)).token,
+  }
+}
+
+type Page = {
+  readonly total: number
+  readonly integrity: string
+  readonly entries: readonly {
+    readonly agent: string
+    readonly capability: string
+    readonly result: string
+  }[]
+}
+
+test('an agent is served by its process, with one audit log to read', async () => {
+  await using here = await startGate()
+  const { a, b, tokenA, tokenB } = await createBoth(here)
+  using ofA = new OwnConnection(here.run)
+  using ofB = new OwnConnection(here.run)
+  const before = entriesIn(join(here.gate.dataDir, 'gates/1'))
+  for (const [connection, token] of [
+    [ofA, tokenA],
+    [ofB, tokenB],
+  ] as const) {
+    const wrote = await connection.invoke(token, 'filesystem.write', {
+      path: 'x.txt',
+      content: 'hi',
+    })
+    expect(wrote.result).toMatchObject({ success: true })
+    const read = await connection.invoke(token, 'filesystem.read', { path: 'x.txt' })
+    expect(read.result?.data).toMatchObject({ content: 'hi' })
+  }
+  // An intent and an outcome of the write, and the read.
+  expect(entriesIn(join(here.gate.dataDir, 'gates/1')) - before).toBe(3)
+  for (const agent of [a, b]) {
+    const page = await api<Page>(
+      here,
+      'GET',
+      `/api/audit?agent=${agent}&capability=filesystem.read`,
+    )
+    expect(page).toMatchObject({
+      total: 1,
+      integrity: 'verified',
+      entries: [{ agent, result: 'success' }],
+    })
+  }
+  expect(await api(here, 'POST', '/api/audit/verify')).toMatchObject({ integrity: 'verified' })
+  expect(await api(here, 'GET', '/api/status')).toMatchObject({ capabilities_invoked_24h: 4 })
+  const metrics = await (
+    await fetch(`${here.run.user_api_url}/metrics`, {
+      headers: {
+        authorization: `Bearer ${readFileSync(join(here.gate.dataDir, 'cli-token'), 'utf8').trim()}`,
+      },
+    })
+  ).text()
+  expect(metrics).toContain(
+    'gatehouse_calls_total{capability="filesystem.read",outcome="success"} 2',
+  )
+  const exported = (await here.gate.cli(['audit', 'export'])).stdout.split('\n')
+  expect(JSON.parse(exported[0] ?? '')).toMatchObject({ chains: [{}, {}] })
+
+  // What a person does in one process holds in the other at once.
+  using socket = await connect(here.run, tokenB)
+  const saved = await api<{ version: string }>(here, 'PUT', '/api/policies/organisation', {
+    text: 'version: 1\nrules:\n  - match: filesystem.read\n    tier: blocked\n',
+  })
+  expect(saved).toMatchObject({ version: expect.stringContaining('sha256:') })
+  expect(
+    (await ofB.invoke(tokenB, 'filesystem.read', { path: 'x.txt' })).error?.data,
+  ).toMatchObject({
+    reason: 'blocked',
+  })
+  await api(here, 'POST', `/api/agents/${b}/rotate`, {})
+  await socket.closed
+  await expect
+    .poll(
+      async () => (await ofB.invoke(tokenB, 'filesystem.read', { path: 'x.txt' })).error?.message,
+    )
+    .toContain('token')
+})
+
+/** Connection of an MCP client that says nothing more than hello. */
+const connect = async (run: Run, token: string) => {
+  const socket = new WebSocket(run.mcp_url, { headers: { authorization: `Bearer ${token}` } })
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  return { closed, [Symbol.dispose]: () => socket.terminate() }
+}
+
+test('limits are exact whichever process a call comes to', async () => {
+  await using here = await startGate()
+  const { tokenA, tokenB } = await createBoth(here)
+  await api(here, 'PUT', '/api/policies/organisation', {
+    text: 'version: 1\nlimits:\n  - match: state.list\n    limit: 20\n    window: 1h\n',
+  })
+  using ofA = new OwnConnection(here.run)
+  using ofB = new OwnConnection(here.run)
+  // Each connection goes where its first agent is at home, and then serves the other one, too.
+  await ofA.invoke(tokenA, 'agent.whoami')
+  await ofB.invoke(tokenB, 'agent.whoami')
+  const calls = Array.from({ length: 15 }, () =>
+    [ofA, ofB].flatMap((connection) =>
+      [tokenA, tokenB].map(async (token) => ({
+        token,
+        allowed: (await connection.invoke(token, 'state.list')).result?.['success'] === true,
+      })),
+    ),
+  ).flat()
+  const answered = await Promise.all(calls)
+  for (const token of [tokenA, tokenB])
+    expect(answered.filter((one) => one.token === token && one.allowed)).toHaveLength(20)
+  // They outlast a crash of everything, wherever they were counted.
+  await here.gate.kill()
+  const run = await here.gate.start(flags)
+  using again = new OwnConnection(run)
+  for (const token of [tokenA, tokenB])
+    expect((await again.invoke(token, 'state.list')).error?.code).toBe(-32000)
+})
+
+test('a request made in one process is decided in another, and its caller is answered', async () => {
+  await using here = await startGate()
+  const { b, tokenB } = await createBoth(here)
+  await api(here, 'PUT', '/api/policies/organisation', {
+    text: 'version: 1\nrules:\n  - match: filesystem.write\n    tier: approval_required\n',
+  })
+  using ofB = new OwnConnection(here.run)
+  const asked = await ofB.invoke(tokenB, 'filesystem.write', { path: 'y.txt', content: 'yes' })
+  const approval_id = String(asked.error?.data?.['approval_id'])
+  const waiting = ofB.rpc(tokenB, 'approvals.wait', { approval_id, timeout_seconds: 60 })
+  await api(here, 'POST', `/api/approvals/${approval_id}/approve`, {})
+  expect(JSON.stringify(await waiting)).toContain('"success":true')
+  expect(readFileSync(join(here.gate.dataDir, 'workspaces', b, 'y.txt'), 'utf8')).toBe('yes')
+})
+
+test.skipIf(!hasProgram('bwrap'))(
+  'programs of one process go on when another one starts',
+  async () => {
+    await using here = await startGate()
+    const { tokenA } = await createBoth(here)
+    await api(here, 'PUT', '/api/policies/organisation', {
+      text: 'version: 1\nrules:\n  - match: process.run\n    tier: autonomous\n',
+    })
+    using ofA = new OwnConnection(here.run)
+    const script = 'while [ ! -e go ]; do sleep 0.05; done; cat go'
+    const args = { command: 'sh', args: ['-c', script] }
+    const running = ofA.invoke(tokenA, 'process.run', args)
+    await expect
+      .poll(() => api(here, 'GET', '/api/processes').then((all) => JSON.stringify(all)))
+      .toContain('running')
+    const died = secondPid(here)
+    process.kill(died, 'SIGKILL')
+    await expect
+      .poll(() => api<{ status: string }>(here, 'GET', '/api/health').then(({ status }) => status))
+      .toBe('degraded')
+    await expect
+      .poll(() => api<{ status: string }>(here, 'GET', '/api/health').then(({ status }) => status))
+      .toBe('healthy')
+    writeFileSync(join(here.gate.dataDir, 'workspaces', first[0] ?? '', 'go'), 'gone on')
+    expect((await running).result?.data).toMatchObject({ stdout: 'gone on', exit_code: 0 })
+    // Tools of the sandbox are still there for the next one.
+    const again = await ofA.invoke(tokenA, 'process.run', { command: 'true', args: [] })
+    expect(again.result?.data).toMatchObject({ exit_code: 0 })
+  },
+)
+
+test('a log that was shortened is found, named and taken by a person', async () => {
+  await using here = await startGate()
+  const { tokenB } = await createBoth(here)
+  using ofB = new OwnConnection(here.run)
+  for (let at = 0; at < 3; at += 1) await ofB.invoke(tokenB, 'agent.whoami')
+  expect(await here.gate.stop()).toBe(0)
+  // The log and all that the second process sealed over it is put back to its beginning.
+  const folder = join(here.gate.dataDir, 'gates/1/audit')
+  for (const name of ['audit.head', 'checkpoints.log']) rmSync(join(folder, name))
+  for (const name of readdirSync(join(folder, 'segments')))
+    if (name.endsWith('.log')) truncateSync(join(folder, 'segments', name), 4_096)
+
+  const run = await here.gate.start(flags)
+  const again = { gate: here.gate, run }
+  expect(await api(again, 'POST', '/api/audit/verify')).toMatchObject({
+    integrity: 'failed',
+    kind: 'truncated',
+    detail: expect.stringMatching(/the log of node-[0-9a-f]{12} is gone, up to the head/) as string,
+  })
+  expect(await api(again, 'POST', '/api/audit/acknowledge', { reason: 'a test' })).toMatchObject({
+    integrity: 'verified',
+  })
+  expect(await api<Page>(again, 'GET', '/api/audit')).toMatchObject({ integrity: 'verified' })
+})
+
+test('wakes reach an agent, and the vault is open, in every process', async () => {
+  await using here = await startGate()
+  const { b, tokenB } = await createBoth(here)
+  using ofB = new OwnConnection(here.run)
+  const polled = ofB.rpc(tokenB, 'events.poll', { timeout_seconds: 60 })
+  const udp = createSocket('udp4')
+  onTestFinished(() => void udp.close())
+  udp.send(JSON.stringify({ agent: b, reason: 'news' }), here.run.wake_port, '127.0.0.1')
+  expect(JSON.stringify(await polled)).toContain('"type":"wake"')
+
+  const pass = join(here.gate.dataDir, 'passphrase')
+  writeFileSync(pass, 'correct horse battery staple\n')
+  const set = { passphrase: 'correct horse battery staple' }
+  expect(await api(here, 'POST', '/api/vault/passphrase', set)).toMatchObject({ locked: false })
+  expect(await here.gate.stop()).toBe(0)
+  const run = await here.gate.start([...flags, '--vault-passphrase-file', pass])
+  const unlocked = await api<Page>(
+    { gate: here.gate, run },
+    'GET',
+    '/api/audit?capability=vault.unlocked',
+  )
+  expect(unlocked.total).toBe(2)
+})
+
+test('a process that dies is replaced, and its agents go on', async () => {
+  await using here = await startGate()
+  const { tokenB } = await createBoth(here)
+  using ofB = new OwnConnection(here.run)
+  for (let at = 0; at < 20; at += 1)
+    expect((await ofB.invoke(tokenB, 'agent.whoami')).result).toMatchObject({ success: true })
+  const died = secondPid(here)
+  process.kill(died, 'SIGKILL')
+  await expect
+    .poll(() =>
+      api<{ reasons: string[] }>(here, 'GET', '/api/health').then(({ reasons }) => reasons.join()),
+    )
+    .toContain('gate process 2 does not serve: it ended with SIGKILL')
+  using again = new OwnConnection(here.run)
+  await expect
+    .poll(async () =>
+      again.invoke(tokenB, 'agent.whoami').then(
+        ({ result }) => result?.['success'] ?? false,
+        () => false,
+      ),
+    )
+    .toBe(true)
+  await expect
+    .poll(() => api<{ status: string }>(here, 'GET', '/api/health').then(({ status }) => status))
+    .toBe('healthy')
+  expect(secondPid(here)).not.toBe(died)
+  const page = await api<Page>(here, 'GET', '/api/audit?capability=agent.whoami')
+  expect(page.total).toBeGreaterThanOrEqual(21)
+  expect(page.integrity).toBe('verified')
+
+  // One that is left alone ends, so that the next service finds its log free.
+  const left = secondPid(here)
+  await here.gate.kill()
+  await expect.poll(() => isAlive(left)).toBe(false)
+  await here.gate.start(flags)
+  expect(await here.gate.stop()).toBe(0)
+})
+
+test('with fewer processes nothing is lost, and a backup has every log', async () => {
+  await using here = await startGate()
+  const { tokenB } = await createBoth(here)
+  using ofB = new OwnConnection(here.run)
+  await ofB.invoke(tokenB, 'agent.whoami')
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-workers-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'all.backup')
+  writeFileSync(join(folder, 'pass'), 'correct horse battery staple\n')
+  const made = await here.gate.cli(['backup', file, '--passphrase-file', join(folder, 'pass')])
+  expect(made.stderr + made.stdout).toContain('all.backup')
+  expect(await here.gate.stop()).toBe(0)
+  expect(readdirSync(join(here.gate.dataDir, 'gates'))).toEqual(['1'])
+
+  const run = await here.gate.start(['--no-first-agent'])
+  const whoami = '/api/audit?capability=agent.whoami'
+  expect(await api<Page>({ gate: here.gate, run }, 'GET', whoami)).toMatchObject({
+    total: 1,
+    integrity: 'verified',
+  })
+  await here.gate.stop()
+
+  await using restored = new Installation(join(folder, 'restored'))
+  const back = await restored.cli([
+    'restore',
+    file,
+    '--yes',
+    '--passphrase-file',
+    join(folder, 'pass'),
+  ])
+  expect(back).toMatchObject({ code: 0 })
+  const other = await restored.start(flags)
+  expect(await api<Page>({ gate: restored, run: other }, 'GET', whoami)).toMatchObject({
+    total: 1,
+    integrity: 'verified',
+  })
+})
+
+const server = await startPostgres()
+const missing = 'missing' in server ? server.missing : null
+afterAll(async () => {
+  if ('stop' in server) await server.stop()
+})
+
+test.skipIf(missing !== null)('they share a PostgreSQL, where limits are counted', async () => {
+  await using database = await createDatabase('url' in server ? server.url : '')
+  await using here = await startGate(['--database-url', database.url])
+  const { tokenA, tokenB } = await createBoth(here)
+  await api(here, 'PUT', '/api/policies/organisation', {
+    text: 'version: 1\nlimits:\n  - match: state.list\n    limit: 5\n    window: 1h\n',
+  })
+  using ofA = new OwnConnection(here.run)
+  using ofB = new OwnConnection(here.run)
+  await ofA.invoke(tokenA, 'agent.whoami')
+  await ofB.invoke(tokenB, 'agent.whoami')
+  const answered = await Promise.all(
+    Array.from({ length: 8 }, (_, at) => (at % 2 === 0 ? ofA : ofB).invoke(tokenB, 'state.list')),
+  )
+  expect(answered.filter(({ result }) => result?.['success'] === true)).toHaveLength(5)
+  for (const [capability, total] of [
+    ['agent.whoami', 2],
+    ['state.list', 8],
+  ] as const)
+    expect(await api<Page>(here, 'GET', `/api/audit?capability=${capability}`)).toMatchObject({
+      total,
+      integrity: 'verified',
+    })
+  expect(await api(here, 'POST', '/api/audit/verify')).toMatchObject({ integrity: 'verified' })
+  expect(await api(here, 'GET', '/api/nodes')).toMatchObject({ nodes: [{}] })
+})
