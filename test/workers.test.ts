@@ -56,7 +56,7 @@ const api = async <T>(
 /** Process of the second gate, by its command line. */
 const secondPid = ({ run }: Gate): number =>
   Number(
-    execFileSync('pgrep', ['-P', String(run.pid), '-f', 'gate-process'], {
+    execFileSync('pgrep', ['-P', String(run.pid), '-f', 'gate-main'], {
       encoding: 'utf8',
     }).trim(),
   )

@@ -35,7 +35,11 @@ export default defineConfig({
     // Notices of the libraries in it, which are published with it.
     license: { fileName: '.vite/third-party.json' },
     rolldownOptions: {
-      input: { main: 'dist/main.js', 'hook-main': 'dist/hook-main.js' },
+      input: {
+        main: 'dist/main.js',
+        'hook-main': 'dist/hook-main.js',
+        'gate-main': 'dist/gate-main.js',
+      },
       checks: { ineffectiveDynamicImport: false, pluginTimings: false },
       output: {
         entryFileNames: '[name].js',

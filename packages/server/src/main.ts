@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { dashboardPage, type RunFile, setupUrl } from '@gatehouse/contract'
+import { dashboardPage, GatehouseError, type RunFile, setupUrl } from '@gatehouse/contract'
 import type { App } from './app/app.ts'
 import { type Op, systemOp } from './app/call/op.ts'
 import { compose } from './compose.ts'
@@ -29,9 +29,6 @@ import { version } from './version.ts'
 /** The web page, beside this package whether it runs from its sources or compiled. */
 const pages = fileURLToPath(new URL('../../dashboard/dist/', import.meta.url))
 
-/** The program of a further gate process. Sources and build differ in the extension alone. */
-const gateProgram = new URL(`./gate-process${extname(import.meta.url)}`, import.meta.url)
-
 export type Started = {
   readonly run: RunFile
   readonly dataDir: string
@@ -46,6 +43,8 @@ export type Started = {
 
 export type ServeOptions = {
   readonly flags: Flags
+  /** The program of a further gate process: it calls `serveGate`. */
+  readonly gateProgram: URL
   /** Called once every surface listens. */
   readonly onReady?: (started: Started) => void
 }
@@ -129,8 +128,19 @@ const listenersOf = (settings: Settings) => {
 }
 
 /** Null where one process serves all agents. */
-const openPool = ({ workers }: Settings, log: Log): GatePool | null =>
-  workers > 1 ? new GatePool({ count: workers, program: gateProgram, log }) : null
+const openPool = (
+  { workers, origins }: Settings,
+  program: URL | null,
+  log: Log,
+): GatePool | null => {
+  if (workers === 1) return null
+  if (program) return new GatePool({ count: workers, program, log })
+  const origin = origins['workers'] ?? 'workers'
+  throw new GatehouseError('InvalidConfiguration', {
+    origin,
+    detail: 'more than one worker needs the command gatehouse serve',
+  })
+}
 
 const wayThrough =
   (pool: GatePool, app: App): NonNullable<GatewayOptions['wayTo']> =>
@@ -158,7 +168,11 @@ const unconnectedOf = async (app: App, op: Op): Promise<string | null> => {
 /** Opens every surface. Disposing it stops accepting, lets calls end, flushes the log and closes the store. */
 export async function openService(
   flags: Flags,
-  { scrubber = new Scrubber(), output = new LogOutput(process.stderr.fd) } = {},
+  {
+    scrubber = new Scrubber(),
+    output = new LogOutput(process.stderr.fd),
+    gateProgram = null as URL | null,
+  } = {},
 ): Promise<Started & AsyncDisposable> {
   assertInstalled()
   const settings = loadSettings(flags)
@@ -166,7 +180,7 @@ export async function openService(
   await using opening = new Disposal()
   const listeners = listenersOf(settings)
   const beforeCreating = () => assertPortsFree(Object.values(listeners))
-  const pool = openPool(settings, log)
+  const pool = openPool(settings, gateProgram, log)
   const gates = pool?.link ?? null
   const composition = opening.use(
     await compose(settings, log, { beforeCreating, gates, scrubber, output }),
@@ -307,7 +321,8 @@ export async function serve(options: ServeOptions): Promise<number> {
   process.on('unhandledRejection', fault)
   process.on('uncaughtException', fault)
   const stopped = stopRequested(faulty.signal)
-  await using service = await openService(options.flags, { scrubber, output })
+  const { flags, gateProgram } = options
+  await using service = await openService(flags, { scrubber, output, gateProgram })
   options.onReady?.(service)
   await stopped
   return code

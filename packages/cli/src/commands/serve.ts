@@ -3,6 +3,9 @@ import { fields } from '@gatehouse/server/config/fields'
 import { defineCommand, type OptionSpec } from '../define.ts'
 import { serveMessage } from '../serve-message.ts'
 
+/** Beside the bundle of the command, which this is a part of. */
+const gateProgram = new URL('../bundle/gate-main.js', import.meta.url)
+
 const nameOf = (field: Field): string => flagOf(field).slice(2)
 
 const optionOf = (field: Field): OptionSpec => {
@@ -40,6 +43,7 @@ export const serve = defineCommand({
     const { serve: start } = await import('@gatehouse/server/main')
     const code = await start({
       flags,
+      gateProgram,
       onReady: (started) => {
         letYoungSpaceGrow()
         const { run, firstAgentToken, setupLink } = started

@@ -62,7 +62,7 @@ const failureOf = (cause: unknown): Omit<Extract<FromGate, { kind: 'failed' }>, 
     ? { type: cause.type, facts: cause.facts }
     : { type: 'StorageUnavailable', facts: { detail: describeSystemFailure(cause) } }
 
-const run = async (begin: GateBegin): Promise<void> => {
+const run = async (begin: GateBegin, onReady: () => void): Promise<void> => {
   const { index, count } = begin
   const send = (envelope: Parameters<GateLink['receive']>[0]) =>
     post({ kind: 'envelope', envelope })
@@ -90,12 +90,19 @@ const run = async (begin: GateBegin): Promise<void> => {
   try {
     opened = await openGate(begin, link)
     post({ kind: 'ready' })
+    onReady()
   } catch (cause) {
     post({ kind: 'failed', ...failureOf(cause) })
     await end(1)
   }
 }
 
-// The one that started this process says when it ends; a terminal sends its signals to all of them.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-process.once('message', ({ begin }: Extract<ToGate, { kind: 'begin' }>) => void run(begin))
+/** Serves as a gate process for the one that started this process, which says where and for how long. */
+export const serveGate = (onReady: () => void = () => {}): void => {
+  // A terminal sends its signals to all of them.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+  process.once(
+    'message',
+    ({ begin }: Extract<ToGate, { kind: 'begin' }>) => void run(begin, onReady),
+  )
+}
