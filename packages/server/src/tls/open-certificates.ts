@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { type Certificate, GatehouseError } from '@gatehouse/contract'
+import { describeSystemFailure } from '../domain/system-failure.ts'
 import type { Certificates, ServedCertificate } from '../ports/certificates.ts'
 import type { Log } from '../ports/log.ts'
 import { describeCertificate } from './describe-certificate.ts'
@@ -186,7 +187,7 @@ export function watchCertificate(
   }
   const timer = setInterval(() => {
     refresh().catch((cause: unknown) => {
-      failure = (cause as Error).message
+      failure = cause instanceof GatehouseError ? cause.message : describeSystemFailure(cause)
       options.log.error({ err: cause }, 'the certificate could not be looked at')
     })
   }, options.everyMs)

@@ -62,13 +62,14 @@ test('lists keys of an agent and of the shared area, and no values', async () =>
   await kit.invoke('alpha', 'shared.set', { key: 'ours', value: 'y' })
   const time = expect.stringMatching(/^\d{4}-.*Z$/)
   const entry = { size_bytes: 3, version: 1, updated_at: time }
+  const used = { total: 1, size_bytes: 3, quota_bytes: 100 * 1024 * 1024 }
   expect(await call('GET', '/api/state/alpha')).toEqual({
     status: 200,
-    body: { agent: 'alpha', keys: [{ key: 'mine', ...entry }] },
+    body: { agent: 'alpha', keys: [{ key: 'mine', ...entry }], ...used },
   })
   expect(await call('GET', '/api/state/shared')).toEqual({
     status: 200,
-    body: { agent: 'shared', keys: [{ key: 'ours', ...entry }] },
+    body: { agent: 'shared', keys: [{ key: 'ours', ...entry }], ...used },
   })
   expect(await call('GET', '/api/state/shared/ours')).toMatchObject({ body: { value: 'y' } })
   expect(await call('GET', '/api/state/beta')).toMatchObject({ body: { agent: 'beta', keys: [] } })
