@@ -240,6 +240,15 @@ describe('the scan before parsing', () => {
     expect(verdict(`[${Array(60).fill('1').join(',')}]`)).toBe('values')
   })
 
+  test('counts keys and values apart where it is too deep as well', () => {
+    const deep = (n: number): string => {
+      const object = `{${Array.from({ length: n }, (_, i) => `"k${i}":1`).join(',')}}`
+      return `${'['.repeat(8)}${object}${']'.repeat(8)}`
+    }
+    expect(verdict(deep(36))).toBe('depth')
+    expect(verdict(deep(41))).toBe('keys')
+  })
+
   test('finds a duplicate among many keys', () => {
     const keys = Array.from({ length: 30 }, (_, i) => `"k${i}":1`)
     expect(verdict(`{${keys.join(',')},"k3":2}`)).toBe('duplicate_key')

@@ -126,8 +126,8 @@ export class JsonScan {
   #escaped = false
   /** Whether it has half of a surrogate pair. */
   #lone = false
-  /** How far below the deepest level allowed. */
-  #below = 0
+  /** Levels below the deepest one allowed: whether each is an object. There are no more of them than values. */
+  readonly #below: boolean[] = []
   readonly #faults: ScanFault[] = []
   /** The place of the last fault: each is told once. */
   #faultyPlace: string | null = null
@@ -175,7 +175,11 @@ export class JsonScan {
   #comma(): void {
     this.#at++
     const frame = this.#depth - 1
-    if (frame < 0 || this.#below > 0) return
+    if (frame < 0) return
+    if (this.#below.length > 0) {
+      this.#keyNext = this.#below.at(-1) === true
+      return
+    }
     if (this.#isObject[frame]) this.#keyNext = true
     else this.#index[frame] = (this.#index[frame] ?? 0) + 1
   }
@@ -184,8 +188,8 @@ export class JsonScan {
     this.#at++
     this.#countValue()
     if (this.#depth >= this.#limits.jsonDepthMax) {
-      if (this.#below++ === 0) this.#fault('depth')
-      this.#keyNext = false
+      if (this.#below.push(isObject) === 1) this.#fault('depth')
+      this.#keyNext = isObject
       return
     }
     this.#isObject[this.#depth] = isObject
@@ -200,10 +204,7 @@ export class JsonScan {
   #close(): void {
     this.#at++
     this.#keyNext = false
-    if (this.#below > 0) {
-      this.#below--
-      return
-    }
+    if (this.#below.pop() !== undefined) return
     // One closing bracket too many is no JSON; the parser will say so.
     if (this.#depth === 0) return
     this.#depth--
@@ -297,6 +298,8 @@ export class JsonScan {
   #key(from: number, end: number): void {
     if (++this.#keyCount > this.#limits.jsonKeysMax) refuse('keys')
     const key = this.#escaped ? unescape(this.#text, from, end) : this.#text.slice(from + 1, end)
+    // What is nested too deeply is refused for that, whatever its keys are.
+    if (this.#below.length > 0) return
     const frame = this.#depth - 1
     this.#keyAt[frame] = from
     if (key === '__proto__') this.#fault('proto_key')
