@@ -298,7 +298,7 @@ export class JsonScan {
   #key(from: number, end: number): void {
     if (++this.#keyCount > this.#limits.jsonKeysMax) refuse('keys')
     const key = this.#escaped ? unescape(this.#text, from, end) : this.#text.slice(from + 1, end)
-    // What is nested too deeply is refused for that, whatever its keys are.
+    // Text that is nested too deeply is refused for that, whatever its keys are.
     if (this.#below.length > 0) return
     const frame = this.#depth - 1
     this.#keyAt[frame] = from
