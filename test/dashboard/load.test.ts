@@ -186,8 +186,8 @@ describe.skipIf(!hasProgram('chromium'))('the dashboard of a busy service', () =
     console.info(
       `${sent} events; longest frame ${Math.round(longest)} ms, of an idle page ${Math.round(idle)} ms`,
     )
-    // A machine that does other work besides is late with the frames of an idle page, too.
-    if (isFull) expect(longest).toBeLessThan(Math.max(100, 3 * idle))
+    // The long form is for a machine that does nothing else.
+    if (isFull) expect(longest).toBeLessThan(100)
   })
 
   test('100,000 entries of the log are one list: in order, none missing, none twice', {
