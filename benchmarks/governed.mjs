@@ -1,5 +1,5 @@
 // P1, P2, P3: governed calls against plain echoes, each pair measured in turn in the same run.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cli, load, median, startServer, startYardstick, temporaryFolder } from './lib.mjs'
 import { fdatasyncMicroseconds } from './yardsticks/fdatasync.mjs'
@@ -136,19 +136,13 @@ export const workers = async ({ rounds, seconds }) => {
 }
 
 export const governed = async ({ rounds, seconds }) => {
-  const { folder, remove } = temporaryFolder()
   const rows = []
   const httpEcho = await startYardstick('bare-server.js')
   const wsEcho = await startYardstick('ws-echo.mjs')
-  const server = await startServer(folder)
+  const server = await startWith(1, 1)
+  const { port } = server
+  const [token] = server.tokens
   try {
-    const { token, agent } = JSON.parse(await cli(folder, 'agent', 'create', 'bench', '--json'))
-    mkdirSync(agent.workspace, { recursive: true })
-    writeFileSync(join(agent.workspace, 'file.txt'), 'x'.repeat(1024))
-    const file = join(folder, 'bench.yaml')
-    writeFileSync(file, policy())
-    await cli(folder, 'policy', 'set', '--agent', 'bench', file)
-    const port = new URL(server.gateway_url).port
     for (let round = 0; round < rounds; round += 1) {
       rows.push({
         y1: await load('http-load.js', httpEcho.port, '/', 'none', 32, seconds, rpcBody),
@@ -164,13 +158,12 @@ export const governed = async ({ rounds, seconds }) => {
           'echo',
           '{}',
         ),
-        p2: await load('ws-load.mjs', server.mcp_url, token, 32, seconds, 'tools/call', mcpParams),
+        p2: await load('ws-load.mjs', server.mcp, token, 32, seconds, 'tools/call', mcpParams),
         y4: fdatasyncMicroseconds(),
       })
     }
   } finally {
     await Promise.all([server.stop(), httpEcho.stop(), wsEcho.stop()])
-    remove()
   }
   const of = (pick) => median(rows.map(pick))
   const y1 = of((row) => row.y1.per_second)

@@ -261,8 +261,8 @@ test('a log that was shortened is found, named and taken by a person', async () 
   expect(await api<Page>(again, 'GET', '/api/audit')).toMatchObject({ integrity: 'verified' })
 })
 
-test('wakes reach an agent, and the vault is open, in every process', async () => {
-  await using here = await startGate()
+test('wakes reach an agent, and the vault is open or locked, in every process', async () => {
+  await using here = await startGate(['--workers', '3'])
   const { b, tokenB } = await createBoth(here)
   using ofB = new OwnConnection(here.run)
   const polled = ofB.rpc(tokenB, 'events.poll', { timeout_seconds: 60 })
@@ -276,13 +276,31 @@ test('wakes reach an agent, and the vault is open, in every process', async () =
   const set = { passphrase: 'correct horse battery staple' }
   expect(await api(here, 'POST', '/api/vault/passphrase', set)).toMatchObject({ locked: false })
   expect(await here.gate.stop()).toBe(0)
-  const run = await here.gate.start([...flags, '--vault-passphrase-file', pass])
+  const run = await here.gate.start([
+    '--workers',
+    '3',
+    '--no-first-agent',
+    '--vault-passphrase-file',
+    pass,
+  ])
   const unlocked = await api<Page>(
     { gate: here.gate, run },
     'GET',
     '/api/audit?capability=vault.unlocked',
   )
-  expect(unlocked.total).toBe(2)
+  expect(unlocked.total).toBe(3)
+  // Each is told by the first, and tells nobody: once each, and nothing more comes.
+  const again = { gate: here.gate, run }
+  await api(again, 'POST', '/api/vault/lock')
+  const locked = () => api<Page>(again, 'GET', '/api/audit?capability=vault.locked')
+  expect((await locked()).total).toBe(3)
+  await api(again, 'POST', '/api/vault/unlock', set)
+  await expect
+    .poll(() =>
+      api<Page>(again, 'GET', '/api/audit?capability=vault.unlocked').then((all) => all.total),
+    )
+    .toBe(6)
+  expect((await locked()).total).toBe(3)
 })
 
 test('a process that dies is replaced, and its agents go on', async () => {

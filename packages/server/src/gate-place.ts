@@ -8,6 +8,7 @@ import { recordRestAtStart } from './log/record-groups.ts'
 import {
   gateFolders,
   gatesFolder,
+  IdleLogs,
   logFolder,
   otherFolders,
   SiblingLogs,
@@ -73,7 +74,7 @@ export class GatePlace {
   siblings() {
     return {
       all: new SiblingLogs(() => otherFolders(this.#dataDir, this.folder)),
-      idle: new SiblingLogs(() => (this.isFirst ? this.#idle() : [])),
+      idle: new IdleLogs(() => (this.isFirst ? this.#idle() : [])),
       isFirst: this.isFirst,
     }
   }

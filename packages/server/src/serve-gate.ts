@@ -1,10 +1,10 @@
-import { GatehouseError } from '@gatehouse/contract'
+import type { Socket } from 'node:net'
 import { systemOp } from './app/call/op.ts'
 import type { BoundApp } from './app/create-app.ts'
 import { compose } from './compose.ts'
 import { loadSettings } from './config/load.ts'
-import { describeSystemFailure } from './domain/system-failure.ts'
-import { GateLink } from './gates/gate-link.ts'
+import { sentFailure } from './domain/sent-failure.ts'
+import { type Envelope, GateLink } from './gates/gate-link.ts'
 import type { FromGate, GateBegin, ToGate } from './gates/gate-messages.ts'
 import { gatewayOptions, graceMs, levelOf } from './gateway-options.ts'
 import { Disposal } from './platform/disposal.ts'
@@ -24,13 +24,14 @@ const post = (message: FromGate): void => {
   if (process.connected) process.send?.(message, undefined, {}, () => {})
 }
 
-/** The vault is open here if it is in the process that people talk to. */
+/** The vault is open here where it is in the process that people talk to, and locked where an operator locked it. */
 const followVault = async (app: BoundApp, ids: Ids, link: GateLink): Promise<void> => {
   const op = systemOp({ ids, signal: new AbortController().signal })
+  const there = await link.ask(0, 'vault', null)
   const { locked } = await app.showVault(op)
-  if (!locked) return
-  const passphrase = await link.ask(0, 'vault passphrase', null)
-  if (passphrase !== null) await app.unlockVault(op, { passphrase })
+  if (there.locked && !locked) await app.lockVault(op)
+  else if (locked && there.passphrase !== null)
+    await app.unlockVault(op, { passphrase: there.passphrase })
 }
 
 /** Serves the agents whose home this process is, over connections that the first one hands over. */
@@ -57,15 +58,9 @@ const openGate = async (begin: GateBegin, link: GateLink) => {
   return { gateway, [Symbol.asyncDispose]: () => closing[Symbol.asyncDispose]() }
 }
 
-const failureOf = (cause: unknown): Omit<Extract<FromGate, { kind: 'failed' }>, 'kind'> =>
-  cause instanceof GatehouseError
-    ? { type: cause.type, facts: cause.facts }
-    : { type: 'StorageUnavailable', facts: { detail: describeSystemFailure(cause) } }
-
 const run = async (begin: GateBegin, onReady: () => void): Promise<void> => {
   const { index, count } = begin
-  const send = (envelope: Parameters<GateLink['receive']>[0]) =>
-    post({ kind: 'envelope', envelope })
+  const send = (envelope: Envelope) => post({ kind: 'envelope', envelope })
   const link = new GateLink({ index, count, send })
   let opened: Awaited<ReturnType<typeof openGate>> | null = null
   let ending = false
@@ -79,11 +74,10 @@ const run = async (begin: GateBegin, onReady: () => void): Promise<void> => {
     // Nothing else keeps it.
     if (process.connected) process.disconnect()
   }
-  process.on('message', (message: ToGate, socket: unknown) => {
+  process.on('message', (message: ToGate, socket?: Socket) => {
     if (message.kind === 'envelope') link.receive(message.envelope)
     else if (message.kind === 'stop') void end(0)
-    else if (message.kind === 'connection' && socket)
-      opened?.gateway.take(socket as Parameters<GatewayServer['take']>[0], message.head)
+    else if (message.kind === 'connection' && socket) opened?.gateway.take(socket, message.head)
   })
   // The service was killed, and the next one wants this log: what was answered is in it.
   process.once('disconnect', die)
@@ -92,7 +86,7 @@ const run = async (begin: GateBegin, onReady: () => void): Promise<void> => {
     post({ kind: 'ready' })
     onReady()
   } catch (cause) {
-    post({ kind: 'failed', ...failureOf(cause) })
+    post({ kind: 'failed', ...sentFailure(cause) })
     await end(1)
   }
 }

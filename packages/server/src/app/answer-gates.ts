@@ -42,12 +42,12 @@ export const answerGates = (deps: Deps): void => {
     return null
   })
   if (gates.index === 0) return
-  const followed = (done: Promise<unknown>): void =>
-    void done.catch((cause: unknown) =>
-      log.error({ err: cause }, 'the vault could not be followed'),
-    )
-  gates.onNews('vault locked', () => followed(deps.lockVault(systemOp(deps))))
-  gates.onNews('vault unlocked', ({ passphrase }) =>
-    followed(deps.unlockVault(systemOp(deps), passphrase === null ? {} : { passphrase })),
-  )
+  gates.answer('lock vault', async () => {
+    await deps.lockVault(systemOp(deps))
+    return null
+  })
+  gates.onNews('vault unlocked', ({ passphrase }) => {
+    const unlocked = deps.unlockVault(systemOp(deps), passphrase === null ? {} : { passphrase })
+    unlocked.catch((cause: unknown) => log.error({ err: cause }, 'the vault stays locked here'))
+  })
 }

@@ -205,6 +205,8 @@ export function createApp(given: AppDeps): BoundApp {
     ...time.useCases,
     ...upstreams.useCases,
     async start() {
+      // Policy may have changed since it was read here: the first process tells of changes from now on.
+      if (!isFirst) await given.policy.reload()
       for (const part of isFirst ? parts : [processes, agents, reach, upstreams, events])
         await part.start()
     },

@@ -29,7 +29,7 @@ test('news reach all others, and nobody twice', async () => {
   const heard: string[] = []
   for (const link of [a, b, c])
     link.onNews('changed', ({ kinds }) => heard.push(`${link.index}: ${kinds.join()}`))
-  using _other = b.onNews('vault locked', () => heard.push('locked'))
+  using _other = b.onNews('vault unlocked', () => heard.push('locked'))
   b.tell({ kind: 'changed', kinds: ['agents'] })
   await Promise.resolve()
   expect(heard).toEqual(['0: agents', '2: agents'])

@@ -1,5 +1,5 @@
 import { type ErrorType, GatehouseError } from '@gatehouse/contract'
-import { describeSystemFailure } from '../domain/system-failure.ts'
+import { sentFailure } from '../domain/sent-failure.ts'
 import type { GateNews, GateQuestion, GateQuestions, Gates } from '../ports/gates.ts'
 
 /** A message between two gate processes, by way of the first. */
@@ -51,10 +51,12 @@ const hashOf = (name: string): number => {
 export class GateLink implements Gates {
   readonly index: number
   readonly count: number
+  readonly others: readonly number[]
   readonly #send: (envelope: Envelope) => void
   readonly #listeners = new Map<GateNews['kind'], Set<(news: never) => void>>()
   readonly #answering = new Map<GateQuestion, Answering>()
   readonly #waiting = new Map<number, Waiting>()
+  readonly #serving = new Set<number>()
   #asked = 0
 
   constructor(given: {
@@ -65,11 +67,18 @@ export class GateLink implements Gates {
   }) {
     this.index = given.index
     this.count = given.count
+    this.others = Array.from({ length: given.count }, (_, at) => at).filter(
+      (at) => at !== given.index,
+    )
     this.#send = given.send
   }
 
   homeOf(agent: string): number {
     return hashOf(agent) % this.count
+  }
+
+  serves(index: number): boolean {
+    return this.#serving.has(index)
   }
 
   tell(news: GateNews): void {
@@ -132,8 +141,14 @@ export class GateLink implements Gates {
     }
   }
 
+  /** A process serves from now on. */
+  found(index: number): void {
+    this.#serving.add(index)
+  }
+
   /** Nobody answers there any more. */
   lost(index: number): void {
+    this.#serving.delete(index)
     for (const [id, { to }] of this.#waiting) if (to === index) this.#fail(id, gone(index, 'ended'))
   }
 
@@ -149,10 +164,7 @@ export class GateLink implements Gates {
       if (!by) throw gone(this.index, 'is starting')
       this.#send({ ...back, kind: 'answer', answer: await by(given) })
     } catch (cause) {
-      const known = cause instanceof GatehouseError
-      const type = known ? cause.type : 'StorageUnavailable'
-      const facts = known ? cause.facts : { detail: describeSystemFailure(cause) }
-      this.#send({ ...back, kind: 'failure', type, facts })
+      this.#send({ ...back, kind: 'failure', ...sentFailure(cause) })
     }
   }
 

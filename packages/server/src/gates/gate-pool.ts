@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { GatehouseError } from '@gatehouse/contract'
+import type { GateQuestion } from '../ports/gates.ts'
 import type { Log } from '../ports/log.ts'
 import { type Envelope, GateLink, gateName } from './gate-link.ts'
 import type { FromGate, GateBegin, ToGate } from './gate-messages.ts'
@@ -21,6 +22,18 @@ const againMs = [200, 1_000, 5_000] as const
 const soundMs = 60_000
 /** How long one that is asked to stop may take, beyond what its calls are given. */
 const stopMs = 15_000
+
+const refusalOf = (
+  { from, id }: Extract<Envelope, { kind: 'question' }>,
+  index: number,
+  fault: string | null,
+): Envelope => ({
+  ...{ from: index, to: from, id, kind: 'failure', type: 'StorageUnavailable' },
+  facts: { detail: `${gateName(index)} does not serve: ${fault}` },
+})
+
+/** Changes that a process has to follow that has looked already and does not serve yet. */
+const whileStarting: ReadonlySet<GateQuestion> = new Set(['read policy', 'lock vault'])
 
 /** A gate process that this one started. */
 class Gate {
@@ -71,6 +84,7 @@ class Gate {
           return reject(new GatehouseError(message.type, message.facts))
         this.#isReady = true
         this.fault = null
+        this.#link.found(this.index)
         resolve()
       })
       child.on('error', reject)
@@ -85,15 +99,12 @@ class Gate {
   }
 
   send(envelope: Envelope): void {
-    // One that starts has questions of its own, and is asked nothing yet.
-    if (this.#isReady || envelope.kind !== 'question')
-      return this.#post({ kind: 'envelope', envelope })
-    const { from, id } = envelope
-    const facts = { detail: `${gateName(this.index)} does not serve: ${this.fault}` }
-    this.#relay({
-      ...{ from: this.index, to: from, id },
-      ...{ kind: 'failure', type: 'StorageUnavailable', facts },
-    })
+    const isRefused =
+      envelope.kind === 'question' &&
+      !this.#isReady &&
+      !(this.#child && whileStarting.has(envelope.question))
+    if (isRefused) this.#relay(refusalOf(envelope, this.index, this.fault))
+    else this.#post({ kind: 'envelope', envelope })
   }
 
   /** Gives a connection away. Whether there was somebody to take it. */
@@ -183,6 +194,9 @@ export class GatePool implements AsyncDisposable {
   #pass(envelope: Envelope): void {
     const { from, to } = envelope
     if (to === 0 || (to === 'others' && from !== 0)) this.link.receive(envelope)
+    // Questions come before the first of them is started, and would wait for an answer in vain.
+    if (envelope.kind === 'question' && to !== 0 && this.#gates.length === 0)
+      return this.link.receive(refusalOf(envelope, Number(to), 'it is starting'))
     for (const gate of this.#gates)
       if (gate.index === to || (to === 'others' && gate.index !== from)) gate.send(envelope)
   }

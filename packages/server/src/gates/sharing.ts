@@ -1,17 +1,11 @@
 import type { Gates } from '../ports/gates.ts'
-import type { ChangedKind, Storage } from '../ports/storage.ts'
+import type { ChangedKind, StoreSharing } from '../ports/storage.ts'
 
 /** Changes of one moment are one message. */
 const tellEveryMs = 5
 
 /** Changes of a store that the gate processes of one node share. */
-export const createSharing = (
-  gates: Gates,
-): {
-  readonly joins: boolean
-  tell(kind: ChangedKind): void
-  readonly onForeignChange: Storage['onForeignChange']
-} => {
+export const createSharing = (gates: Gates): StoreSharing => {
   let waiting = new Set<ChangedKind>()
   return {
     joins: gates.index > 0,

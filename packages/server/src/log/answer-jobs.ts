@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
-import { type ErrorType, GatehouseError } from '@gatehouse/contract'
-import { describeSystemFailure } from '../domain/system-failure.ts'
+import type { ErrorType, GatehouseError } from '@gatehouse/contract'
+import { sentFailure } from '../domain/sent-failure.ts'
 import { type ChainVerifier, type CopiesReader, sealerOf, verifierOf } from './chain-verifier.ts'
 import type { CopiesQuestion } from './check-copies.ts'
 import { LogReader } from './log-files.ts'
@@ -61,10 +61,8 @@ export const answerJobs = (
     const sent = await answer(job).then(
       (result): VerifierAnswer => ({ id, result }),
       (error: unknown): VerifierAnswer => {
-        const known = error instanceof GatehouseError
-        const type = known ? error.type : 'StorageUnavailable'
-        const facts = known ? error.facts : { detail: describeSystemFailure(error) }
-        return { id, failure: { type, facts, cause: String((error as Error).stack ?? error) } }
+        const cause = String((error as Error).stack ?? error)
+        return { id, failure: { ...sentFailure(error), cause } }
       },
     )
     open -= 1

@@ -10,7 +10,7 @@ import { entryOf } from '../domain/audit/entry.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
 import type { AuditLog, AuditReader, Commit, VaultAnchor } from '../ports/audit.ts'
 import type { ExportSource } from '../ports/audit-export.ts'
-import type { AuditRow, OtherChains } from '../ports/audit-rows.ts'
+import type { AuditRow, OtherChains, ReadableChains } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
@@ -51,7 +51,7 @@ export type AuditLogOptions = {
   readonly files?: LogFiles
   /** Logs of other processes of this node; where the store is networked, copies of them are in the store. */
   readonly siblings?: {
-    readonly all: OtherChains
+    readonly all: ReadableChains
     /** Logs of processes that are no more, which nobody else verifies. */
     readonly idle: OtherChains
     /** Whether this process speaks for all of them. */

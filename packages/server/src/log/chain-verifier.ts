@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { Fault } from '../domain/audit/verify-range.ts'
-import type { OtherChains } from '../ports/audit-rows.ts'
+import type { ReadableChains } from '../ports/audit-rows.ts'
 import { type CopiesQuestion, checkCopies } from './check-copies.ts'
 import { readIfThere } from './files.ts'
 import type { LoggedEntry } from './frame.ts'
@@ -26,7 +26,7 @@ export interface ChainVerifier {
   digest(chain: string, size: number, signal: AbortSignal): Promise<string>
 }
 
-export type CopiesReader = Pick<OtherChains, 'read'>
+export type CopiesReader = Pick<ReadableChains, 'read'>
 
 const sliceRows = 512
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Fault, idOf } from '../domain/audit/verify-range.ts'
-import type { CopiedEntry, OtherChains } from '../ports/audit-rows.ts'
+import type { CopiedEntry, ReadableChains } from '../ports/audit-rows.ts'
 import type { LoggedEntry } from './frame.ts'
 import { rowOfEntry } from './read-groups.ts'
 import type { Entries } from './verify-chain.ts'
@@ -13,7 +13,7 @@ const lowest = Number.MIN_SAFE_INTEGER
 
 /** Compares what other nodes read of this node's entries with its log; what is found is of the copies alone. */
 export const checkCopies = async (
-  copies: Pick<OtherChains, 'read'>,
+  copies: Pick<ReadableChains, 'read'>,
   entries: Entries,
   { chain, through }: CopiesQuestion,
   signal?: AbortSignal,

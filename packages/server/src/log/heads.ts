@@ -1,6 +1,6 @@
 import { entryOf, plainDraft } from '../domain/audit/entry.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
-import type { AuditRows, OtherChains } from '../ports/audit-rows.ts'
+import type { AuditRows, ReadableChains } from '../ports/audit-rows.ts'
 import type { Writer } from './writer.ts'
 
 const act = 'audit.heads'
@@ -13,7 +13,7 @@ type Parts = {
   readonly chain: string
   readonly rows: Pick<AuditRows, 'query'>
   readonly writer: Pick<Writer, 'append'>
-  readonly others: OtherChains
+  readonly others: ReadableChains
 }
 
 /**

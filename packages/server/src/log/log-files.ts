@@ -38,7 +38,8 @@ const nameOf = (first: number): string => `${String(first).padStart(nameDigits, 
 const printOf = ({ ino, nlink, size, ctimeMs }: fs.Stats): string =>
   `${ino}:${nlink}:${size}:${ctimeMs}`
 
-const fingerprint = (file: string): string => {
+/** Changes with whatever is done to the file. */
+export const fingerprint = (file: string): string => {
   const stat = fs.statSync(file, { throwIfNoEntry: false })
   return stat ? printOf(stat) : 'none'
 }
@@ -80,6 +81,11 @@ export class LogReader {
   constructor(directory: string) {
     this.folder = path.join(directory, segmentsFolder)
     this.segments = this.list()
+  }
+
+  /** Paths of the segments, in their order. */
+  get files(): readonly string[] {
+    return this.segments.map(({ file }) => file)
   }
 
   /** The number after that of the last entry. */

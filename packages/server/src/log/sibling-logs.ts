@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { OtherChains } from '../ports/audit-rows.ts'
-import { LogReader } from './log-files.ts'
+import type { OtherChains, ReadableChains } from '../ports/audit-rows.ts'
+import { fingerprint, LogReader } from './log-files.ts'
 
 /** The folder of a data directory that has one for each gate process beside the first. */
 export const gatesFolder = 'gates'
@@ -52,7 +52,7 @@ class GrowingLog extends LogReader {
  * Logs of the other gate processes of this node, read from their files while those are written: what was answered is in
  * them. Each process watches its own files; here entries are compared with their hashes when they are shown.
  */
-export class SiblingLogs implements OtherChains {
+export class SiblingLogs implements ReadableChains {
   readonly #folders: () => readonly string[]
   readonly #logs = new Map<string, GrowingLog>()
 
@@ -78,8 +78,9 @@ export class SiblingLogs implements OtherChains {
     )
   }
 
-  async takeForeign(): Promise<boolean> {
-    return false
+  /** Reads everything anew from now on. */
+  protected forget(): void {
+    this.#logs.clear()
   }
 
   #refreshed(): readonly GrowingLog[] {
@@ -91,3 +92,28 @@ export class SiblingLogs implements OtherChains {
     })
   }
 }
+
+/** Logs of gate processes that are no more: nobody writes them, so whatever changes in their files was somebody else. */
+export class IdleLogs extends SiblingLogs implements OtherChains {
+  readonly #idle: () => readonly string[]
+  #seen: string | null = null
+
+  constructor(folders: () => readonly string[]) {
+    super(folders)
+    this.#idle = folders
+  }
+
+  async takeForeign(): Promise<boolean> {
+    const now = this.#idle().map(printOf).join('\n')
+    const isForeign = this.#seen !== null && this.#seen !== now
+    this.#seen = now
+    if (isForeign) this.forget()
+    return isForeign
+  }
+}
+
+/** Fingerprints of the segments of a log. */
+const printOf = (folder: string): string =>
+  new LogReader(path.join(folder, logFolder)).files
+    .map((file) => `${file} ${fingerprint(file)}`)
+    .join('\n')

@@ -133,7 +133,7 @@ export interface AuditRows {
 }
 
 /** Entries of the chains of other processes. */
-export interface OtherChains {
+export interface ReadableChains {
   /** Must return entries of a chain from a number on, by number. */
   read(chain: string, from: number, limit: number): Promise<readonly CopiedEntry[]>
 
@@ -142,11 +142,11 @@ export interface OtherChains {
    * cost must not grow with the log.
    */
   ends(): Promise<readonly { readonly chain: string; readonly next: number }[]>
+}
 
-  /**
-   * Must be false only when nobody changed or removed an entry since the last call, as far as its own process does not
-   * watch it. Cheap: it runs at each audit query.
-   */
+/** The same where no process of its own watches them. */
+export interface OtherChains extends ReadableChains {
+  /** Must be false only when nobody changed or removed an entry since the last call. Cheap: it runs at each audit query. */
   takeForeign(): Promise<boolean>
 }
 

@@ -9,7 +9,6 @@ export type GateNews =
   | { readonly kind: 'changed'; readonly kinds: readonly ChangedKind[] }
   | { readonly kind: 'event'; readonly event: GatehouseEvent }
   | { readonly kind: 'approval'; readonly approval: StoredApproval }
-  | { readonly kind: 'vault locked' }
   | { readonly kind: 'vault unlocked'; readonly passphrase: string | null }
 
 /** Facts about one gate process, for whoever speaks for all of them. */
@@ -41,8 +40,13 @@ export type GateQuestions = {
   }
   /** Copies its log into a folder. */
   'copy log': { readonly given: string; readonly answer: null }
-  /** The passphrase of the vault, where it is open by one: for a process that starts later. */
-  'vault passphrase': { readonly given: null; readonly answer: string | null }
+  /** The state of the vault, with the passphrase where it is open by one: for a process that starts later. */
+  vault: {
+    readonly given: null
+    readonly answer: { readonly locked: boolean; readonly passphrase: string | null }
+  }
+  /** Locks the vault, and uses no secret from then on. */
+  'lock vault': { readonly given: null; readonly answer: null }
   /** Reads the files of the policy, and decides by them from then on. */
   'read policy': { readonly given: null; readonly answer: null }
 }
@@ -56,9 +60,14 @@ export type GateQuestion = keyof GateQuestions
 export interface Gates {
   readonly index: number
   readonly count: number
+  /** All but this one. */
+  readonly others: readonly number[]
 
   /** Must name the one where the limits of an agent are counted, which is where its connections are served. */
   homeOf(agent: string): number
+
+  /** Whether one of the others serves agents now, as far as the first one knows, which alone looks after them. */
+  serves(index: number): boolean
 
   /** Must tell all others that are there. One that starts later reads the store. */
   tell(news: GateNews): void

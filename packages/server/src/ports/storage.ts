@@ -69,6 +69,17 @@ export type ChangedKind =
   | 'upstreams'
   | 'writes'
 
+/** Other processes of this machine that have the same store open. */
+export interface StoreSharing {
+  /** Whether one of them has opened it before, and upgraded it; that one closes it last. */
+  readonly joins: boolean
+
+  /** Must tell the others soon that rows of a kind are others now. */
+  tell(kind: ChangedKind): void
+
+  onForeignChange(kind: ChangedKind, listener: () => void): Disposable
+}
+
 /** An engine. Everything durable is in one: SQLite by default, PostgreSQL, or memory for tests. */
 export interface Storage extends Stores, AsyncDisposable {
   readonly engine: 'sqlite' | 'postgres'

@@ -79,7 +79,7 @@ export class Log {
       chain: 'main',
       files: this,
       sealer: this.keys,
-      others: { read: async () => [], ends: async () => [], takeForeign: async () => false },
+      others: { read: async () => [], ends: async () => [] },
     })
     await index.catchUp(Number.MAX_SAFE_INTEGER)
     return index

@@ -5,6 +5,7 @@ import type { Gates } from '../../ports/gates.ts'
 import type { PolicyFiles } from '../../ports/policy.ts'
 import type { PolicyBase, PolicyShare } from '../../ports/policy-share.ts'
 import type { MetaStore } from '../../ports/storage.ts'
+import { askOthers } from '../call/ask-gates.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import { systemOp } from '../call/op.ts'
@@ -104,21 +105,9 @@ export class SharedPolicy {
    */
   async change<T>(author: string, work: () => Promise<T>): Promise<T> {
     const result = await this.#changeHere(author, work)
-    await this.#tellGates()
+    // The other processes of this node read the same files: it holds in all of them when it is answered.
+    await askOthers(this.#deps.gates, 'read policy', null)
     return result
-  }
-
-  /** The other processes of this node read the same files: the change holds in all of them when it is answered. */
-  async #tellGates(): Promise<void> {
-    const { gates, log } = this.#deps
-    if (!gates) return
-    const others = Array.from({ length: gates.count }, (_, at) => at).filter(
-      (at) => at !== gates.index,
-    )
-    const told = await Promise.allSettled(others.map((at) => gates.ask(at, 'read policy', null)))
-    // One that ended reads the files when it starts again.
-    for (const one of told)
-      if (one.status === 'rejected') log.warn({ err: one.reason }, 'a gate process read no policy')
   }
 
   #changeHere<T>(author: string, work: () => Promise<T>): Promise<T> {

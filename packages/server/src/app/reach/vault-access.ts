@@ -13,6 +13,7 @@ import type {
 } from '@gatehouse/contract'
 import type { Gates } from '../../ports/gates.ts'
 import type { Vault, VaultEntry } from '../../ports/vault.ts'
+import { askOthers } from '../call/ask-gates.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Op } from '../call/op.ts'
 
@@ -50,9 +51,14 @@ export function bindVault({
   readonly vault: Vault
   readonly gates: Gates | null
 }): VaultUseCases {
+  // The others follow, and tell nobody.
+  const leading = gates?.index === 0 ? gates : null
   /** Kept like the key that it leads to, for processes that start later. */
   let opened: string | null = null
-  gates?.answer('vault passphrase', async () => (vault.state().locked ? null : opened))
+  leading?.answer('vault', async () => {
+    const { locked } = vault.state()
+    return { locked, passphrase: locked ? null : opened }
+  })
   const status = async (): Promise<VaultStatus> => {
     await vault.look()
     return { ...vault.state(), secrets: (await vault.list()).length }
@@ -62,13 +68,13 @@ export function bindVault({
     async lockVault(op) {
       await vault.lock(entryOf(op))
       opened = null
-      gates?.tell({ kind: 'vault locked' })
+      await askOthers(leading, 'lock vault', null)
       return status()
     },
     async unlockVault(op, { passphrase }) {
       await vault.unlock(passphrase ?? null, entryOf(op))
       opened = passphrase ?? null
-      gates?.tell({ kind: 'vault unlocked', passphrase: opened })
+      leading?.tell({ kind: 'vault unlocked', passphrase: opened })
       return status()
     },
     async setVaultPassphrase(op, input) {

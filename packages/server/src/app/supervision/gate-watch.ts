@@ -33,7 +33,7 @@ export class GateWatch {
   async facts(): Promise<readonly GateFacts[]> {
     const gates = this.#gates
     if (!gates) return []
-    return Promise.all(Array.from({ length: gates.count - 1 }, (_, at) => this.#ask(gates, at + 1)))
+    return Promise.all(gates.others.map((index) => this.#ask(gates, index)))
   }
 
   /** Integrity of the whole log, where that of this process' part is as given: the first finding of another one counts. */
@@ -52,9 +52,7 @@ export class GateWatch {
   ): Promise<Integrity> {
     const gates = this.#gates
     if (!gates) return own
-    const asked = Array.from({ length: gates.count - 1 }, (_, at) =>
-      gates.ask(at + 1, question, given),
-    )
+    const asked = gates.others.map((index) => gates.ask(index, question, given))
     return worst(own, await Promise.all(asked))
   }
 
@@ -62,9 +60,7 @@ export class GateWatch {
   async metrics(): Promise<readonly MetricValues[]> {
     const gates = this.#gates
     if (!gates) return []
-    const asked = Array.from({ length: gates.count - 1 }, (_, at) =>
-      gates.ask(at + 1, 'metrics', null),
-    )
+    const asked = gates.others.map((index) => gates.ask(index, 'metrics', null))
     const answered = await Promise.allSettled(asked)
     return answered.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   }

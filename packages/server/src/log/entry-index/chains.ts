@@ -1,4 +1,4 @@
-import type { AuditRow, OtherChains } from '../../ports/audit-rows.ts'
+import type { AuditRow, ReadableChains } from '../../ports/audit-rows.ts'
 import { copiesOf } from '../chain-verifier.ts'
 import type { LoggedEntry } from '../frame.ts'
 import type { Sealer } from '../keys.ts'
@@ -17,7 +17,7 @@ export type IndexParts = {
   /** The number of the first entry of this node's chain that is left. */
   readonly start: () => number
   /** The chains of other processes. */
-  readonly others: OtherChains
+  readonly others: ReadableChains
 }
 
 /** Entries between two turns of the event loop: a few milliseconds. */

@@ -14,7 +14,7 @@ import type { FifoMutex } from '../mutex.ts'
 import { type Changed, ChangedTables } from '../sql/changes.ts'
 import type { SchemaDialect } from '../sql/schema-dialect.ts'
 import type { SqliteConnection, SqlValue } from './adapter.ts'
-import { impatient, type Patience } from './sharing.ts'
+import { impatient, type Patience } from './patience.ts'
 
 /** There is one writer at a time, so nothing is locked that a query could skip. */
 class OneWriterCompiler extends SqliteQueryCompiler {

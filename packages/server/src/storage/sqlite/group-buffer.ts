@@ -4,7 +4,7 @@ import type { FifoMutex } from '../mutex.ts'
 import { encodeText } from '../sql/text.ts'
 import type { SqliteConnection } from './adapter.ts'
 import { LimitBatches } from './limits.ts'
-import { impatient, type Patience } from './sharing.ts'
+import { impatient, type Patience } from './patience.ts'
 
 /** A commit costs more than the calls that it counts, so that one waits for more to come. */
 const laterMs = 250

@@ -1,7 +1,7 @@
 import { Kysely, type Migration } from 'kysely'
 import { SlidingWindows } from '../../domain/sliding-window.ts'
 import type { CommitGroup } from '../../ports/audit-rows.ts'
-import type { Storage } from '../../ports/storage.ts'
+import type { Storage, StoreSharing } from '../../ports/storage.ts'
 import { FifoMutex } from '../mutex.ts'
 import { recordedIn, sqlAuditCopies } from '../sql/audit-copies.ts'
 import { kindOf } from '../sql/changes.ts'
@@ -17,9 +17,9 @@ import { readerDialect, sqliteSchema, writerDialect } from './dialect.ts'
 import { assertFileSum, removeFileSum, writeFileSum } from './file-sum.ts'
 import { GroupBuffer } from './group-buffer.ts'
 import { LimitBatches } from './limits.ts'
+import { impatient, patient } from './patience.ts'
 import { sqliteSearch } from './search.ts'
 import { applyReaderSettings, applyWriterSettings } from './settings.ts'
-import { impatient, patient, type Sharing } from './sharing.ts'
 import { windowLimits } from './window-limits.ts'
 
 type Options = {
@@ -29,7 +29,7 @@ type Options = {
   /** Whether a store that is on its way elsewhere, or from there, is opened too. */
   readonly moves?: boolean | undefined
   /** Other processes that have it open, too; null or left out where there are none. */
-  readonly sharing?: Sharing | null
+  readonly sharing?: StoreSharing | null
 }
 
 /** Opens the store in this file, makes or upgrades it as needed, and counts on being its only writer but for those it is told of. */
@@ -89,7 +89,7 @@ const closeWhole = (writer: SqliteConnection, close: () => void): void => {
   writeFileSum(writer.file)
 }
 
-const noteIn = (buffer: GroupBuffer, group: CommitGroup, sharing: Sharing | null): null => {
+const noteIn = (buffer: GroupBuffer, group: CommitGroup, sharing: StoreSharing | null): null => {
   buffer.note(group)
   if (group.rows.length > 0) sharing?.tell('audit')
   return null
@@ -98,7 +98,7 @@ const noteIn = (buffer: GroupBuffer, group: CommitGroup, sharing: Sharing | null
 /** Nobody else changes anything. */
 const nothing: Disposable = { [Symbol.dispose]() {} }
 
-const othersOf = (sharing: Sharing | null) => ({
+const othersOf = (sharing: StoreSharing | null) => ({
   patience: sharing ? patient : impatient,
   changed: (table: string): void => {
     const kind = kindOf(table)
@@ -112,7 +112,7 @@ const build = async (
   /** Null where another process has seen to them. */
   steps: Record<string, Migration> | null,
   expected: Expected,
-  sharing: Sharing | null,
+  sharing: StoreSharing | null,
 ): Promise<Storage> => {
   const writer = connect(false)
   const found = new Kysely<Tables>({ dialect: readerDialect(writer) })

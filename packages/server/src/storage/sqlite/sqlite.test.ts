@@ -14,7 +14,7 @@ import { describeStorage } from '@gatehouse/testkit'
 import { Kysely, type Migration, sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import type { CommitGroup, CopiedEntry } from '../../ports/audit-rows.ts'
-import type { ChangedKind, Storage } from '../../ports/storage.ts'
+import type { ChangedKind, Storage, StoreSharing } from '../../ports/storage.ts'
 import { FifoMutex } from '../mutex.ts'
 import { migrate } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations.ts'
@@ -23,7 +23,6 @@ import { SqliteConnection } from './adapter.ts'
 import { sqliteSchema, writerDialect } from './dialect.ts'
 import { openSqlite, openSqliteWith } from './open.ts'
 import { applyWriterSettings, assertWriterSettings } from './settings.ts'
-import type { Sharing } from './sharing.ts'
 
 const inFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-sqlite-'))
@@ -51,7 +50,7 @@ describeStorage('sqlite', async () => {
 })
 
 /** Two processes of one machine, as far as one process can show that. */
-const sharedBy = (joins: boolean, told: ChangedKind[] = []): Sharing => ({
+const sharedBy = (joins: boolean, told: ChangedKind[] = []): StoreSharing => ({
   joins,
   tell: (kind) => told.push(kind),
   onForeignChange: () => ({ [Symbol.dispose]() {} }),
