@@ -50,7 +50,7 @@ export const findGaps = (file, text, tests) =>
 const testFiles = () => {
   const folders = ['packages', 'test']
   const files = folders.flatMap((folder) =>
-    readdirSync(path.join(root, folder), { recursive: true })
+    readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
       .map((name) => path.join(folder, name).split(path.sep).join('/')),
   )

@@ -20,7 +20,7 @@ const steps = {
   // Types across packages are read from what the build writes: without it, all of them are `any`.
   lint: { command: script('check-lint'), after: 'build' },
   types: { command: [...tools.tsc, '-p', 'tsconfig.tests.json'], after: 'build' },
-  benchmarks: { command: [...tools.tsc, '-p', 'tsconfig.benchmarks.json'], after: 'build' },
+  tools: { command: [...tools.tsc, '-p', 'tsconfig.tools.json'], after: 'build' },
   'dead code': { command: [...tools.knip, '--no-progress', '--no-config-hints'] },
   format: { command: [...biome('check'), '--linter-enabled=false', '.'] },
   // Tests take their runner from the root; what ships declares all that it imports.

@@ -121,7 +121,11 @@ if (failed) {
     made += 1
   }
   const contexts = Object.entries(sizes).flatMap(([size, viewport]) =>
-    ['light', 'dark'].map((colorScheme) => ({ size, viewport, colorScheme })),
+    /** @type {const} */ (['light', 'dark']).map((colorScheme) => ({
+      size,
+      viewport,
+      colorScheme,
+    })),
   )
   // The link works as long as nobody has used it.
   const { token: setup } = await api.createSetupLink()
@@ -151,7 +155,8 @@ if (failed) {
       await page.locator('#content h1').waitFor()
       // The streams stay open, so the network never falls idle; what loads says so.
       await page.waitForFunction(
-        () => !/^(Loading|Checking)…$/m.test(document.querySelector('#content').innerText),
+        () =>
+          !/^(Loading|Checking)…$/m.test(globalThis.document.querySelector('#content').innerText),
       )
       await page.waitForTimeout(250)
       await take(page, view, size, colorScheme)

@@ -12,10 +12,7 @@ import { root } from './lib/run.mjs'
  */
 const swallowEchoes = () => {
   let firstAt = null
-  for (const [signal, code] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ]) {
+  for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
     process.on(signal, () => {
       const handled = process.listenerCount(signal) > 1
       if (!handled && (firstAt === null || Date.now() - firstAt > 1000)) process.exit(code)

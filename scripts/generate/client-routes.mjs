@@ -5,6 +5,7 @@ const quoted = (text) => `'${text}'`
 const fieldsOf = ({ shape = {} }) =>
   Object.keys(shape).filter((name) => !shape[name].safeParse(undefined).success)
 
+/** @param {[string, any]} route name and definition: each has the members that it needs */
 const lineOf = ([name, { method, path, query, body, answer, versioned }]) => {
   const facts = { name, method, path }
   if (query) facts.sends = 'query'

@@ -1,5 +1,6 @@
 import { code, generatedNote, table } from './markdown.mjs'
 
+/** @param {any} field each kind has the members that it needs */
 const form = ({ type, choices, min, max }) => {
   if (choices) return choices.map(code).join(', ')
   // Durations are compared in milliseconds, which says little on a page.

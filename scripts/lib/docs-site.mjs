@@ -56,7 +56,7 @@ markdown.renderer.rules.table_open = () =>
   '<div class="table" role="region" aria-label="Table" tabindex="0"><table>\n'
 markdown.renderer.rules.table_close = () => '</table></div>\n'
 /** Pictures show the dashboard: where that serves the pages it is at hand, and they are heavier than all texts together. */
-markdown.renderer.rules.image = (tokens, at, _options, { site, page }) => {
+markdown.renderer.rules.image = (tokens, at, _options, /** @type {any} */ { site, page }) => {
   if (!site.isAlone) return ''
   const { file } = targetOf(page.file, tokens[at].attrGet('src'))
   const address = relative(page.address, file.replace(/^docs\//, ''))

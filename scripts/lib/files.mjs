@@ -28,7 +28,7 @@ export const markdownFiles = () => [
 
 const filesIn = (folder, isWanted, { recursive = true } = {}) => {
   try {
-    return readdirSync(path.join(root, folder), { recursive })
+    return readdirSync(path.join(root, folder), { recursive, encoding: 'utf8' })
       .filter(isWanted)
       .map((file) => path.join(folder, file))
       .map((file) => ({

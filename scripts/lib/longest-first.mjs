@@ -43,6 +43,7 @@ const ranks = new Map(longest.map((file, rank) => [file, rank]))
 
 /** Order of the files of all projects, of which the workers take one after the other. */
 export class LongestFirst extends BaseSequencer {
+  /** @override */
   async sort(files) {
     const rankOf = ({ moduleId }) =>
       ranks.get(path.relative(this.ctx.config.root, moduleId)) ?? longest.length

@@ -4,7 +4,11 @@ import path from 'node:path'
 import { specifiersIn, targetOf, withoutComments } from './imports.mjs'
 import { root, run, tools } from './run.mjs'
 
-/** How a test, or a kit that it imports, asks for something of the machine. */
+/**
+ * How a test, or a kit that it imports, asks for something of the machine.
+ *
+ * @type {[RegExp, (match: RegExpMatchArray) => string[]][]}
+ */
 const asks = [
   [/\bhasProgram\('([a-z-]+)'\)/g, (match) => [match[1]]],
   [/\bhasEngine\(/g, () => ['engine', 'bwrap']],

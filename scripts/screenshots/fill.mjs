@@ -1,37 +1,32 @@
 // Something to see on every page: agents, calls, requests, a shared value, a secret. Real calls through the gate.
 
-/** One call of an agent, as any client makes it. */
-const caller = (run, token, session) => async (capability, args, reason) => {
+/**
+ * What the gateway answers to a message of an agent.
+ *
+ * @returns {Promise<any>}
+ */
+const ask = async (run, token, headers, method, params) => {
   const response = await fetch(`${run.gateway_url}/rpc`, {
     method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      'gatehouse-session': session,
-    },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'capabilities.invoke',
-      params: { capability, arguments: args, ...(reason ? { reason } : {}) },
-    }),
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   })
   return response.json()
 }
 
+/** One call of an agent, as any client makes it. */
+const caller = (run, token, session) => (capability, args, reason) =>
+  ask(run, token, { 'gatehouse-session': session }, 'capabilities.invoke', {
+    capability,
+    arguments: args,
+    ...(reason ? { reason } : {}),
+  })
+
 /** A session, so that the calls of an agent stand in one timeline. */
 const begin = async (run, token) => {
-  const response = await fetch(`${run.gateway_url}/rpc`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'session.create',
-      params: { client: { name: 'claude-code', version: '2.1' } },
-    }),
-  })
-  return (await response.json()).result.session_id
+  const client = { name: 'claude-code', version: '2.1' }
+  const { result } = await ask(run, token, {}, 'session.create', { client })
+  return result.session_id
 }
 
 const letter = `# Release 1.4

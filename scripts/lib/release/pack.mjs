@@ -40,6 +40,8 @@ const releaseDate = (version) => {
 /**
  * Packs every public package from what is built, in the order in which they are published. The folder holds the
  * tarballs and, in `staged`, what is in them. `repository` is the one of package.json, unless another is given.
+ *
+ * @param {{ into?: string, repository?: object | null }} [options]
  */
 export const packAll = async ({ into = releaseFolder, repository } = {}) => {
   rmSync(into, { recursive: true, force: true })
