@@ -1,4 +1,12 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Invite, inviteText, parseInvite } from '@gatehouse/contract/node-invite'
@@ -8,7 +16,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createDatabase, query } from '../packages/server/src/storage/postgres/testing.ts'
 import { Dashboard } from './support/dashboard.ts'
 import { Keyboard } from './support/keyboard.ts'
-import { Installation } from './support/server.ts'
+import { Installation, invoke, type Run } from './support/server.ts'
 
 const server = await startPostgres()
 const missing = 'missing' in server ? server.missing : null
@@ -228,6 +236,66 @@ describe.skipIf(missing !== null)(
         (await ask<{ reasons: string[] }>(one, 'GET', '/api/health')).reasons.join()
       await expect.poll(reasons).toContain('was not written by a node of this installation')
       expect(readFileSync(fileOf(one), 'utf8')).toBe(rule('git.commit'))
+    })
+
+    test('an agent is served where its folder is, or on every node that sees it', async () => {
+      await using database = await createDatabase(serverUrl)
+      const flags = ['--database-url', database.url]
+      await using one = new Installation()
+      await using two = new Installation()
+      await one.start(flags)
+      shareKeys(one, two)
+      await two.start(flags)
+      writeFileSync(
+        join(one.dataDir, 'policies/organisation.yaml'),
+        'version: 1\nrules:\n  - { match: filesystem.append, tier: approval_required }\n',
+      )
+      const { token } = await one.createAgent('mailbot')
+      const call = (node: Installation, capability: string, args: object) =>
+        invoke(node.run as Run, token, capability, args)
+      const file = { path: 'a.txt' }
+      const list = () => ask<Listed>(two, 'GET', '/api/nodes')
+
+      // Separate folders.
+      expect(await list()).toMatchObject({ workspaces: 'separate' })
+      expect((await two.cli(['nodes', 'list'])).stdout).toContain(
+        'folders of workspaces of their own',
+      )
+      await call(one, 'filesystem.write', { ...file, content: 'one' })
+      expect(await call(two, 'state.set', { key: 'k', value: 1 })).toMatchObject({
+        result: { success: true },
+      })
+      const { nodes } = await list()
+      const first = nodes.find(({ answering }) => !answering)
+      expect((await call(two, 'filesystem.read', file)).result?.error).toMatchObject({
+        type: 'WorkspaceElsewhere',
+        message: `The workspace of mailbot is not on this node: ${first?.name} has it, at ${one.run?.gateway_url}.`,
+      })
+      const asked = () => call(one, 'filesystem.append', { ...file, content: ' two' })
+      await expect.poll(async () => (await asked()).error?.data?.['approval_id']).toBeDefined()
+      const id = String((await asked()).error?.data?.['approval_id'])
+      expect(await two.cli(['approvals', 'approve', id])).toMatchObject({ code: 0 })
+      const text = (node: Installation) =>
+        readFileSync(join(node.dataDir, 'workspaces/mailbot/a.txt'), 'utf8')
+      await expect.poll(() => text(one)).toBe('one two')
+      const rows = "select workspace, folder, site from agents where name = 'mailbot'"
+      expect((await query(database.url, rows))[0]?.rows).toEqual([
+        { workspace: 'mailbot', folder: 'mailbot', site: expect.stringMatching(/^site-/) },
+      ])
+
+      // A copy, and the folder itself: a link is a mount as far as a node can see.
+      const workspaces = join(two.dataDir, 'workspaces')
+      await two.stop()
+      rmSync(workspaces, { recursive: true })
+      cpSync(join(one.dataDir, 'workspaces'), workspaces, { recursive: true })
+      expect(await refusal(two, flags)).toContain(`has the id of that of ${first?.name}`)
+      rmSync(workspaces, { recursive: true })
+      symlinkSync(join(one.dataDir, 'workspaces'), workspaces)
+      await two.start(flags)
+      expect(await list()).toMatchObject({ workspaces: 'shared' })
+      expect(await call(two, 'filesystem.read', file)).toMatchObject({
+        result: { success: true, data: { content: 'one two' } },
+      })
     })
 
     test('a copy of a data directory does not start beside the original, and nothing is written for it', async () => {

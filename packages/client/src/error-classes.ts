@@ -389,6 +389,8 @@ export class VersionConflict extends GatehouseError<'VersionConflict'> {}
 export class WatchNotFound extends GatehouseError<'WatchNotFound'> {}
 /** This password cannot be used: {detail} */
 export class WeakPassword extends GatehouseError<'WeakPassword'> {}
+/** The workspace of {agent} is not on this node: {detail}. */
+export class WorkspaceElsewhere extends GatehouseError<'WorkspaceElsewhere'> {}
 /** After {attempts} attempts nothing was done, the last time because {detail} */
 export class WriteGivenUp extends GatehouseError<'WriteGivenUp'> {}
 /** The status of {write_id} is {status}: {detail}. */

@@ -43,6 +43,8 @@ export const Agent = z.object({
   total_invocations: z.int(),
   approvals: ApprovalMode,
   workspace: z.string(),
+  /** Id of the folder of workspaces in which it lies, which its node has; null where any node has it. */
+  site: z.string().nullable(),
   mounts: z.array(Mount),
   /** Patterns of the tools that it is limited to; empty = no limit. */
   tools: z.array(z.string()),

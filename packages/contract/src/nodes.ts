@@ -5,6 +5,10 @@ import { Timestamp } from './ids.ts'
 export const NodeStatus = z.enum(['active', 'draining', 'stopped', 'missing'])
 export type NodeStatus = z.infer<typeof NodeStatus>
 
+/** `shared`: all nodes see one folder of workspaces. `separate`: calls that reach into an agent's folders run on the node that has them. */
+export const Workspaces = z.enum(['one', 'shared', 'separate'])
+export type Workspaces = z.infer<typeof Workspaces>
+
 /** A server of this installation. */
 export const ServerNode = z.object({
   name: z.string(),
@@ -23,6 +27,8 @@ export const ServerNode = z.object({
   sessions: z.int(),
   /** Programs of agents that run there. */
   processes: z.int(),
+  /** Id of its folder of workspaces: nodes that have the same one see the same folder. */
+  site: z.string().nullable(),
 })
 export type ServerNode = z.infer<typeof ServerNode>
 
@@ -30,6 +36,7 @@ export const NodeList = z.object({
   nodes: z.array(ServerNode),
   /** Whether the store can have several nodes. */
   shared: z.boolean(),
+  workspaces: Workspaces,
 })
 export type NodeList = z.infer<typeof NodeList>
 

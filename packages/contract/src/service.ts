@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Timestamp } from './ids.ts'
+import { Workspaces } from './nodes.ts'
 import { ServicePause } from './pause.ts'
 import { SandboxBackend } from './sandbox.ts'
 import { UpstreamStatus } from './upstream.ts'
@@ -45,7 +46,12 @@ export const Health = z.object({
     policy: z.object({ ...component, version: z.string() }),
     storage: z.object({ ...component, engine: z.string() }),
     /** Servers on this store that are there. */
-    nodes: z.object({ ...component, nodes: z.int(), draining: z.boolean() }),
+    nodes: z.object({
+      ...component,
+      nodes: z.int(),
+      draining: z.boolean(),
+      workspaces: Workspaces,
+    }),
     sandbox: z.object({ ...component, backend: SandboxBackend }),
     /** Lines of the program's own log that could not be written since it started. */
     log: z.object({ ...component, dropped_lines: z.int() }),

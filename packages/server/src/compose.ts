@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events'
-import { mkdirSync } from 'node:fs'
 import { availableParallelism, hostname } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -56,6 +55,7 @@ import { createIds } from './platform/ids.ts'
 import { isInstalled } from './platform/is-installed.ts'
 import { createNodeKeyFiles } from './platform/node-key-files.ts'
 import { createNotifier } from './platform/notifier.ts'
+import { openWorkspaces, siteFile } from './platform/open-workspaces.ts'
 import { createPasswords } from './platform/passwords.ts'
 import { createPolicyShare } from './platform/policy-share-files.ts'
 import { recordedStore, recordStore } from './platform/store-record.ts'
@@ -74,6 +74,7 @@ import { createProcessHost } from './processes/create-process-host.ts'
 import { createCalendarAdapter } from './proxy/adapters/calendar/calendar-adapter.ts'
 import { createMailAdapter } from './proxy/adapters/mail/mail-adapter.ts'
 import { createSandbox } from './sandbox/create-sandbox.ts'
+import { withRelativeWorkspaces } from './storage/relative-workspaces.ts'
 import { copyRunning } from './storage/sqlite/copy-running.ts'
 import { lockDataDirectory } from './storage/sqlite/lock.ts'
 import { openSqlite } from './storage/sqlite/open.ts'
@@ -200,10 +201,18 @@ const openStorage = async (
   {
     file,
     gates,
+    workspacesFolder,
     ...given
-  }: { file: string; expectedId: string | null; moves: boolean | undefined; gates: Gates | null },
-  { storage: wrap = (opened: Storage) => opened }: Overrides,
+  }: {
+    file: string
+    expectedId: string | null
+    moves: boolean | undefined
+    gates: Gates | null
+    workspacesFolder: string
+  },
+  { storage: exchange = (opened: Storage) => opened }: Overrides,
 ): Promise<Storage> => {
+  const wrap = (opened: Storage) => exchange(withRelativeWorkspaces(opened, workspacesFolder))
   if (url === null) {
     const sharing = gates && createSharing(gates)
     const storage = await openSqlite({ file, ...given, sharing })
@@ -320,7 +329,8 @@ export async function compose(
   const node = nodeName(ownDir)
   const auditFolder = join(ownDir, logFolder)
   const databaseFile = join(dataDir, 'gatehouse.db')
-  const at = { file: databaseFile, expectedId, moves, gates }
+  const workspacesFolder = overrides.workspaces ?? join(dataDir, 'workspaces')
+  const at = { file: databaseFile, expectedId, moves, gates, workspacesFolder }
   const storage = opening.use(await openStorage(settings, at, overrides))
   const place = `${hostname()}:${ownDir}`
   await assertOwnName({ storage }, { node, place })
@@ -376,8 +386,6 @@ export async function compose(
     }),
   )
 
-  const workspaces = overrides.workspaces ?? join(dataDir, 'workspaces')
-  mkdirSync(workspaces, { recursive: true, mode: 0o700 })
   const registry = overrides.registry ?? createRegistry(standardCapabilities)
   const sandbox = overrides.sandbox ?? openSandbox(settings, ownDir, log, opening)
   const ownPorts = new Set([settings.gateway_port, settings.user_api_port, settings.dashboard_port])
@@ -500,6 +508,7 @@ export async function compose(
       version,
       node,
       engine: storage.engine,
+      siteFile,
       copyLog: (folder) => auditLog.copyTo(folder),
       gates: gatePlace.toCopy,
       copyDatabase: storage.isNetworked
@@ -518,7 +527,7 @@ export async function compose(
     }),
     memory: new MemoryBudget(heldBytesFor()),
     droppedLogLines: () => output.dropped,
-    workspaceOf: (name) => join(workspaces, name),
+    workspaces: openWorkspaces(workspacesFolder, storage.isNetworked),
     assertMount: (path) => assertMount(dataDir, path),
     runsApproved,
     signal: stopping.signal,

@@ -31,6 +31,7 @@ export const agentShow = defineCommand({
           ['Calls', agent.total_invocations],
           ['Held calls', agent.approvals === 'hold' ? 'stay open' : 'answer at once'],
           ['Workspace', agent.workspace],
+          ...(agent.site === null ? [] : [['In', agent.site] as const]),
           ['Mounts', mounts.join(', ') || 'none'],
           ['Tool set', agent.tools.join(', ') || 'all'],
           ['Own limits', agent.limits.map(limitText).join(', ') || 'none'],

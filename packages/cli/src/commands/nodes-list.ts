@@ -1,12 +1,20 @@
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
 
+const placesText = {
+  one: [],
+  shared: ['All nodes see one folder of workspaces: calls run on any of them.'],
+  separate: [
+    "Nodes have folders of workspaces of their own: a call that reaches into an agent's folders runs on the node that has them.",
+  ],
+} as const
+
 export const nodesList = defineCommand({
   name: 'nodes list',
   summary: 'List the nodes of this installation and what they run',
   examples: ['gatehouse nodes list'],
   run: ({ api }) => api.listNodes(),
-  text: ({ nodes, shared }, view) =>
+  text: ({ nodes, shared, workspaces }, view) =>
     [
       renderTable(
         [
@@ -14,6 +22,7 @@ export const nodesList = defineCommand({
           { title: 'STATUS', value: ({ status }) => status },
           { title: 'VERSION', value: ({ version }) => version },
           { title: 'SESSIONS', value: ({ sessions }) => String(sessions) },
+          { title: 'WORKSPACES', value: ({ site }) => site ?? '-' },
           { title: 'SEEN', time: ({ seen_at }) => seen_at, below: (text) => `seen ${text}` },
           { title: 'ADDRESS', value: ({ address }) => address ?? '-', below: true },
           { title: 'PLACE', value: ({ place }) => place, cut: true, below: true },
@@ -21,6 +30,6 @@ export const nodesList = defineCommand({
         nodes,
         view,
       ),
-      ...(shared ? [] : ['The store is SQLite, so there is one node.']),
+      ...(shared ? placesText[workspaces] : ['The store is SQLite, so there is one node.']),
     ].join('\n'),
 })

@@ -25,6 +25,24 @@ export const filesystemErrors = {
     'Policy does not let this call touch {path}: {detail}.',
     [{ action: 'agent.policy', description: 'See which rules apply to you.' }],
   ),
+  WorkspaceElsewhere: entry(
+    421,
+    null,
+    false,
+    'The workspace of {agent} is not on this node: {detail}.',
+    [
+      {
+        action: 'connect there',
+        description:
+          'Connect to the address that the message names. Calls that touch no folder work here, too.',
+      },
+      {
+        action: 'share the folder',
+        description:
+          'Or an operator mounts one folder of workspaces on all nodes (guide: several nodes).',
+      },
+    ],
+  ),
   FileNotFound: entry(404, null, false, 'There is no file at {path}.', [listFolder]),
   FolderNotFound: entry(404, null, false, 'There is no folder {folder} to put {path} in.', [
     { action: 'filesystem.mkdir', description: 'Make the folder first.' },

@@ -1,6 +1,13 @@
 export const nodesText = {
   title: 'Nodes',
   intro: 'Servers that share this store. Agents may connect to any of them.',
+  workspaces: {
+    one: '',
+    shared: 'All nodes see one folder of workspaces, so calls run on any of them.',
+    separate:
+      "Nodes have folders of workspaces of their own: a call that reaches into an agent's folders runs on the node that has them.",
+  },
+  site: 'Workspaces',
   one: 'One node',
   oneNext: 'The store is SQLite, which has one node. On PostgreSQL others can join.',
   node: 'Node',

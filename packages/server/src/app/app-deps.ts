@@ -22,6 +22,7 @@ import type { ToolSearch } from '../ports/tool-search.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import type { Vault } from '../ports/vault.ts'
 import type { WakeCommands } from '../ports/wakes.ts'
+import type { Workspaces } from '../ports/workspaces.ts'
 import type { BindDeps } from './approvals/bind-request.ts'
 import type { HoldDeps } from './approvals/hold-call.ts'
 import type { Basics } from './call/basics.ts'
@@ -73,7 +74,7 @@ export type AppDeps = Basics & {
     InferenceDeps['settings'] &
     ProxySettings &
     UpstreamRoomDeps['settings']
-  readonly workspaceOf: (name: string) => string
+  readonly workspaces: Workspaces
   readonly assertMount: (path: string) => void
   /** False without a server: what is approved then runs at its next start. */
   readonly runsApproved: boolean

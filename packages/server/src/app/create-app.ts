@@ -8,6 +8,7 @@ import { AgentSlots } from './call/agent-slots.ts'
 import { type ContextOffers, createContexts } from './call/capability-context.ts'
 import { Deadlines } from './call/deadlines.ts'
 import type { Part } from './call/part.ts'
+import { Placement } from './call/placement.ts'
 import { scrubbing } from './call/scrubbing.ts'
 import { bindEvents } from './events/events.ts'
 import { buildSelf } from './gate/agent-self.ts'
@@ -66,6 +67,7 @@ export function createApp(given: AppDeps): BoundApp {
   }
   const contexts = createContexts({
     ...base,
+    placement: new Placement({ ...base, whereIs: (site) => nodes.whereIs(site) }),
     offers: () => offers,
   })
   const agents = bindAgents({
@@ -134,7 +136,11 @@ export function createApp(given: AppDeps): BoundApp {
     inService: ({ server, capability }) => given.upstreams.table.isInService(server, capability),
     watchUpstream: upstreams.watch,
   })
-  const time = bindTime({ ...shared, invoke: gate.useCases.invoke })
+  const time = bindTime({
+    ...shared,
+    invoke: gate.useCases.invoke,
+    awaySites: () => nodes.awaySites(),
+  })
   const events = bindEvents({ ...shared, delivered: time.delivered })
   const supervision = bindSupervision({
     ...shared,

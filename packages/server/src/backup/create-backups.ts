@@ -19,6 +19,8 @@ export type BackupParts = {
   readonly engine: string
   /** Copies the log as it is at one moment into this folder, which is there. */
   readonly copyLog: (folder: string) => void
+  /** File in the folder of workspaces that says which one it is. */
+  readonly siteFile: string
   /** Folders of the other gate processes, by their names below the data directory. */
   readonly gates: () => readonly GateToCopy[]
   /** Writes a copy of the database, whole and of one moment, into a new file; null where it lies elsewhere. */
@@ -94,7 +96,9 @@ export const createBackups = (parts: BackupParts): Backups => {
       yield* collect(join(staging, vaultKey), vaultKey)
     }
     for (const name of smallParts) yield* collect(join(dataDir, name), name)
-    if (withWorkspaces) yield* collect(join(dataDir, 'workspaces'), 'workspaces')
+    // Without the files of agents the node still is the one that has their folders.
+    const files = withWorkspaces ? 'workspaces' : join('workspaces', parts.siteFile)
+    yield* collect(join(dataDir, files), files)
   }
 
   return {

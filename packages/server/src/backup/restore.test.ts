@@ -119,6 +119,7 @@ test('takes the files of a data directory, follows no link in a workspace, and c
     version: '1.2.3',
     node: 'node-1',
     engine: 'sqlite',
+    siteFile: '.site',
     copyLog: (folder) => cpSync(join(dataDir, 'audit'), folder, { recursive: true }),
     gates: () => [],
     copyDatabase: async (file) => {
@@ -160,15 +161,19 @@ test('takes the files of a data directory, follows no link in a workspace, and c
   expect(statSync(join(target, 'vault.key')).mode & 0o777).toBe(0o600)
 })
 
-test('where the database lies elsewhere, everything but the database is in it', async () => {
+test('where the database lies elsewhere, everything but it is there, and which folders the node has', async () => {
   const dataDir = newFolder()
   mkdirSync(join(dataDir, 'audit'))
   writeFileSync(join(dataDir, 'audit/audit.head'), 'mark')
+  mkdirSync(join(dataDir, 'workspaces/bot'), { recursive: true })
+  writeFileSync(join(dataDir, 'workspaces/bot/a.txt'), 'a')
+  writeFileSync(join(dataDir, 'workspaces/.site'), 'site-1')
   const parts = {
     dataDir,
     version: '1.2.3',
     node: 'node-1',
     engine: 'postgres',
+    siteFile: '.site',
     copyLog: (folder: string) => cpSync(join(dataDir, 'audit'), folder, { recursive: true }),
     gates: () => [],
     copyDatabase: null,
@@ -181,6 +186,9 @@ test('where the database lies elsewhere, everything but the database is in it', 
   writeFileSync(file, await gather(stream))
   expect(await inspectBackup({ file, secret: testKey })).toMatchObject({
     engine: 'postgres',
-    files: 1,
+    files: 2,
   })
+  const target = join(newFolder(), 'new')
+  await restoreBackup({ file, secret: testKey, target })
+  expect(readdirSync(join(target, 'workspaces'))).toEqual(['.site'])
 })

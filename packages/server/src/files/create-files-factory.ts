@@ -2,6 +2,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Files, FilesFactory } from '../ports/files.ts'
 import type { Ids } from '../ports/ids.ts'
 import { AgentFiles } from './agent-files.ts'
+import { awayFiles } from './away-files.ts'
 import { descriptorPathsWork } from './dir.ts'
 import { Root } from './root.ts'
 import { Roots } from './roots.ts'
@@ -80,6 +81,7 @@ export const createFilesFactory = (options: FilesOptions): FilesFactory & Dispos
       if (!reach) return files
       return new AgentFiles({ roots: roots.within(reach), temps, trash, denyHardlinks })
     },
+    away: awayFiles,
     [Symbol.dispose]() {
       for (const { roots } of known.values()) roots.close()
       known.clear()

@@ -14,6 +14,8 @@ export type StoredAgent = {
   readonly status: AgentStatus
   readonly approvals: ApprovalMode
   readonly workspace: string
+  /** Id of the folder of workspaces in which it lies; null where any node has it, or none is known to. */
+  readonly site: string | null
   readonly mounts: readonly Mount[]
   /** Patterns of the tools that it is limited to; empty = no limit. */
   readonly tools: readonly string[]

@@ -263,4 +263,7 @@ export interface FilesFactory {
     },
     reach?: Reach | null,
   ): Files
+
+  /** Folders of an agent that are on another node: paths are told by their text, all else raises `WorkspaceElsewhere`. */
+  away(agent: { readonly name: string; readonly workspace: string }): Files
 }

@@ -34,6 +34,8 @@ export type Claim = {
   readonly dueMs: number
   readonly leaseMs: number
   readonly limit: number
+  /** Folders of workspaces that other nodes have, and serve. */
+  readonly awaySites: readonly string[]
 }
 
 export interface JobStore {
@@ -46,7 +48,8 @@ export interface JobStore {
   /**
    * Must turn waiting jobs that are due into running ones of this owner, the longest due first, with one
    * more attempt and `started_ms = dueMs`, durably and in one step: of any number of nodes that claim at
-   * once, one gets a job, and none waits for another. Must return them as they now stand.
+   * once, one gets a job, and none waits for another. Must return them as they now stand. Must leave jobs of agents
+   * whose workspace lies in one of `awaySites` to the nodes that have it.
    */
   claim(claim: Claim): Promise<readonly StoredJob[]>
 
@@ -67,8 +70,8 @@ export interface JobStore {
     readonly limit: number
   }): Promise<readonly StoredJob[]>
 
-  /** Must return when the next waiting job of these kinds is due, or null. */
-  nextDue(kinds: readonly string[]): Promise<number | null>
+  /** Must return when the next waiting job of these kinds is due that `claim` would give, or null. */
+  nextDue(wanted: Pick<Claim, 'kinds' | 'awaySites'>): Promise<number | null>
 
   /** Must return those of a subject by their due time, the latest first, with the number of all. */
   listOf(

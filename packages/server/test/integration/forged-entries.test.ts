@@ -38,6 +38,7 @@ const agentOf = (name: string): StoredAgent => ({
   status: 'active',
   approvals: 'pending',
   workspace: '/data',
+  site: null,
   mounts: [],
   tools: [],
   limits: [],

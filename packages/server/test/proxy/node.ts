@@ -25,6 +25,7 @@ const agent: StoredAgent = {
   status: 'active',
   approvals: 'pending',
   workspace: '/nowhere',
+  site: null,
   mounts: [],
   tools: [],
   limits: [],

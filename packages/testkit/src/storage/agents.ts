@@ -9,6 +9,7 @@ export const agentMusts = (open: Open): void => {
       const agent = agentOf('mailbot', {
         purpose: awkwardText,
         workspace: `/data/${awkwardText}`,
+        site: awkwardText,
         mounts: [{ path: awkwardText, read_only: false }],
         tools: ['filesystem.*', awkwardText],
         limits: [{ match: 'filesystem.*', limit: 10, window: '1h' }],

@@ -2,7 +2,7 @@ import type { StoredJob } from '@gatehouse/server/ports/jobs'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import { describe, expect, test } from 'vitest'
 import type { Open } from './opened.ts'
-import { awkwardText, largest, newYear } from './samples.ts'
+import { agentOf, awkwardText, largest, newYear } from './samples.ts'
 
 const jobOf = (id: string, over: Partial<StoredJob> = {}): StoredJob => ({
   id,
@@ -23,8 +23,10 @@ const jobOf = (id: string, over: Partial<StoredJob> = {}): StoredJob => ({
   ...over,
 })
 
+const chores = { kinds: ['chore'], awaySites: [] } as const
+
 const claimBy = ({ jobs }: Storage, owner: string, limit = 10, dueMs = newYear) =>
-  jobs.claim({ kinds: ['chore'], owner, dueMs, leaseMs: newYear + 100, limit })
+  jobs.claim({ ...chores, owner, dueMs, leaseMs: newYear + 100, limit })
 
 export const jobMusts = (open: Open): void => {
   describe('jobs', () => {
@@ -54,7 +56,7 @@ export const jobMusts = (open: Open): void => {
       await jobs.insert(jobOf('job-2', { due_ms: newYear - 5 }))
       await jobs.insert(jobOf('job-3', { due_ms: newYear + 1 }))
       await jobs.insert(jobOf('job-4', { kind: 'other', due_ms: 1 }))
-      expect(await jobs.nextDue(['chore'])).toBe(newYear - 5)
+      expect(await jobs.nextDue(chores)).toBe(newYear - 5)
       expect((await claimBy(opened.storage, 'a', 1)).map(({ id }) => id)).toEqual(['job-2'])
       const claimed = await claimBy(opened.storage, 'a')
       expect(claimed).toEqual([
@@ -66,8 +68,8 @@ export const jobMusts = (open: Open): void => {
           started_ms: newYear,
         }),
       ])
-      expect(await jobs.nextDue(['chore'])).toBe(newYear + 1)
-      expect(await jobs.nextDue(['none'])).toBeNull()
+      expect(await jobs.nextDue(chores)).toBe(newYear + 1)
+      expect(await jobs.nextDue({ ...chores, kinds: ['none'] })).toBeNull()
       expect(await (await opened.reopen()).jobs.find('job-1')).toEqual(claimed[0])
     })
 
@@ -81,7 +83,26 @@ export const jobMusts = (open: Open): void => {
       expect(won.every((jobs) => jobs.length <= 7)).toBe(true)
       expect(ids.length).toBeGreaterThanOrEqual(7)
       while ((await claimBy(opened.storage, 'late')).length > 0);
-      expect(await opened.storage.jobs.nextDue(['chore'])).toBeNull()
+      expect(await opened.storage.jobs.nextDue(chores)).toBeNull()
+    })
+
+    test('of agents whose workspace is on another node are left to that node', async () => {
+      await using opened = await open()
+      const { agents, jobs } = opened.storage
+      for (const [at, site] of ['here', 'there', null].entries()) {
+        await agents.insert(agentOf(`agent-${at}`, { site }))
+        await jobs.insert(jobOf(`job-${at}`, { agent: `agent-${at}`, due_ms: newYear - at }))
+      }
+      await jobs.insert(jobOf('job-3', { agent: 'nobody' }))
+      const from = async (awaySites: readonly string[]) => {
+        const wanted = { kinds: ['chore'], awaySites }
+        const due = await jobs.nextDue(wanted)
+        const claim = { ...wanted, owner: 'a', dueMs: newYear, leaseMs: newYear, limit: 9 }
+        return [due, ...(await jobs.claim(claim)).map(({ id }) => id)]
+      }
+      expect(await from(['there', 'elsewhere'])).toEqual([newYear - 2, 'job-2', 'job-0', 'job-3'])
+      expect(await from(['there'])).toEqual([null])
+      expect(await from(['here'])).toEqual([newYear - 1, 'job-1'])
     })
 
     test('are changed only by who still holds them', async () => {

@@ -19,6 +19,7 @@ export const agentOf = (name: string, over: Partial<StoredAgent> = {}): StoredAg
   status: 'active',
   approvals: 'pending',
   workspace: `/data/${name}`,
+  site: null,
   mounts: [{ path: '/srv', read_only: true }],
   tools: [],
   limits: [{ match: 'filesystem.*', limit: 10, window: '1h' }],

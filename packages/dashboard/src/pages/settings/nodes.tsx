@@ -112,6 +112,11 @@ const columnsOf = (policyHere: string | null): readonly Column<ServerNode>[] => 
     header: text.work,
     cell: ({ sessions, processes }) => text.workText(sessions, processes),
   },
+  {
+    id: 'site',
+    header: text.site,
+    cell: ({ site }) => <span className="mono">{site ?? '–'}</span>,
+  },
   { id: 'seen', header: text.seen, cell: ({ seen_at }) => <Time at={seen_at} /> },
 ]
 
@@ -121,7 +126,7 @@ export const Nodes = () => {
   const [inviting, setInviting] = useState(false)
   return (
     <Loaded query={useRead('listNodes')}>
-      {({ nodes, shared }) =>
+      {({ nodes, shared, workspaces }) =>
         shared ? (
           <Section
             title={text.title}
@@ -133,7 +138,9 @@ export const Nodes = () => {
               )
             }
           >
-            <p className="mb-3 text-ink-soft">{text.intro}</p>
+            <p className="mb-3 text-ink-soft">
+              {text.intro} {text.workspaces[workspaces]}
+            </p>
             <DataTable
               caption={text.title}
               rows={nodes}

@@ -16,6 +16,7 @@ export const agentRecord = (agent: StoredAgent): Agent => ({
   total_invocations: agent.total_invocations,
   approvals: agent.approvals,
   workspace: agent.workspace,
+  site: agent.site,
   mounts: [...agent.mounts],
   tools: [...agent.tools],
   limits: [...agent.limits],

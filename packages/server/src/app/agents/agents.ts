@@ -51,7 +51,7 @@ export type AgentDeps = Basics & {
   readonly registry: CapabilityRegistry
   readonly policy: PolicySource
   readonly files: FilesFactory
-  readonly workspaceOf: CreateAgentDeps['workspaceOf']
+  readonly workspaces: CreateAgentDeps['workspaces']
   readonly assertMount: CreateAgentDeps['assertMount']
   /** Clean-ups of other parts when an agent is revoked, in this order. */
   readonly endsWithAgent: () => readonly EndsWithAgent[]

@@ -3,6 +3,7 @@ import { toolSetOf } from '../../domain/tool-set.ts'
 import type { StoredAgent } from '../../ports/agents.ts'
 import type { CapabilityRegistry } from '../../ports/capability.ts'
 import type { FilesFactory } from '../../ports/files.ts'
+import type { Workspaces } from '../../ports/workspaces.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
@@ -10,8 +11,7 @@ import { agentWarnings, newToken, withToken } from './agent-record.ts'
 import { beginningStatus } from './service-pause.ts'
 
 export type CreateAgentDeps = Pick<Basics, 'auditLog' | 'clock' | 'ids' | 'digest'> & {
-  /** Where an agent's workspace lies. */
-  readonly workspaceOf: (name: string) => string
+  readonly workspaces: Pick<Workspaces, 'pathOf' | 'site'>
   /** Refuses a mount that may not be given, naming why. */
   readonly assertMount: (path: string) => void
   readonly files: FilesFactory
@@ -31,7 +31,8 @@ export async function createAgent(
     purpose: input.purpose,
     status: 'active',
     approvals: input.approvals,
-    workspace: deps.workspaceOf(input.name),
+    workspace: deps.workspaces.pathOf(input.name),
+    site: deps.workspaces.site,
     mounts: input.mounts,
     tools: toolSetOf(input.tools),
     limits: input.limits,

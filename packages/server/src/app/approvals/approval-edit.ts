@@ -54,6 +54,7 @@ export async function prepareEdit(
     throw new GatehouseError('InvalidArguments', { capability: called, detail }, { recovery })
   }
   const { args } = validated
+  await deps.contexts.placement.assertHere({ agent, capability, args })
   const places = { capability, contexts: deps.contexts }
   const question = buildQuestion(agent, null, called, args, deps.clock.wall(), places)
   const decision = decideTool(deps.policy.current(), question)

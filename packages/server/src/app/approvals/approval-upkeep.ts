@@ -15,6 +15,8 @@ import { requestFacts } from './approval-record.ts'
 import { type ExecuteDeps, executeApproval } from './execute-approval.ts'
 
 const batch = 100
+/** Among them those of agents whose folders are on a node that does not run now, which nobody else can take. */
+const waitingMax = 1_000
 const lookAgainMs = 1_000
 /** At once: one agent whose programs take their time holds up nobody else. */
 const executingMax = 64
@@ -136,7 +138,7 @@ export class ApprovalUpkeep {
   async #look(): Promise<void> {
     try {
       await this.#expire()
-      const waiting = await this.#deps.storage.approvals.listByExecution('waiting', batch)
+      const waiting = await this.#deps.storage.approvals.listByExecution('waiting', waitingMax)
       for (const { id } of waiting) this.execute(id)
     } catch (cause) {
       if (!(cause instanceof GatehouseError)) throw cause

@@ -50,6 +50,7 @@ export async function executeApproval(deps: ExecuteDeps, approval_id: string): P
     // The service stops: it runs after the next start.
     if (!room) return
     const prepared = await prepareExecution(deps, approval)
+    if (prepared.kind === 'away') return
     if (prepared.kind === 'refused') return await refuse(deps, approval, prepared)
     const call = { ...prepared.call, room }
     const intent_id = await claim(deps, approval, call)
@@ -78,6 +79,8 @@ async function roomFor(
 
 type Prepared =
   | { readonly kind: 'ready'; readonly call: Call }
+  /** Folders that it reaches into are on another node, which checks and runs it. */
+  | { readonly kind: 'away' }
   /** `detail`: what has changed since the request was made. */
   | { readonly kind: 'refused'; readonly error: GatehouseError; readonly detail: string }
 
@@ -110,6 +113,7 @@ export async function prepareExecution(
   if (bound.definition_hash !== capability.definition_hash)
     return refused(`${capability.name} was changed meanwhile`)
   const args = freezeDeep(bound.arguments)
+  if (deps.contexts.placement.callIsAway({ agent, capability, args })) return { kind: 'away' }
   const nowMs = deps.clock.wall()
   const asked = { agent, session: null, capability, args, nowMs }
   const decision = decideCall(deps, deps.policy.current(), asked)

@@ -21,12 +21,14 @@ import type { AgentInference } from '../../ports/inference.ts'
 import type { AgentNetwork } from '../../ports/network.ts'
 import type { AgentProcesses } from '../../ports/processes.ts'
 import type { Call } from './call.ts'
+import type { Placement } from './placement.ts'
 
 export type ContextDeps = {
   readonly clock: Clock
   readonly ids: Ids
   readonly files: FilesFactory
   readonly git: GitFactory
+  readonly placement: Placement
   /** Called with the first call: the rooms are bound by then. */
   readonly offers: () => ContextOffers
 }
@@ -184,9 +186,15 @@ class Context implements CapabilityContext {
   }
 }
 
+const openFiles = (
+  { files, placement }: ContextDeps,
+  { agent }: Pick<Call, 'agent'>,
+  reach?: () => Reach | null,
+): Files => (placement.isAway(agent) ? files.away(agent) : files.open(agent, reach?.()))
+
 /** The folders of the agent, as far as policy lets this call reach into them. */
-const reachableFiles = ({ files, offers }: ContextDeps, call: Call): Files =>
-  files.open(call.agent, offers().buildReach(call))
+const reachableFiles = (deps: ContextDeps, call: Call): Files =>
+  openFiles(deps, call, () => deps.offers().buildReach(call))
 
 const bindGit = (
   { git }: ContextDeps,
@@ -207,6 +215,8 @@ export type ContextFactory = {
   create(call: Call, run: RunOfCall): CapabilityContext
   /** Raises what a run would for want of something that it needs here, such as a mailbox or a sandbox. */
   assertRunnable(call: Call): Promise<void>
+  /** Where the folders of agents are, if not here. */
+  readonly placement: Placement
   /** All of the agent's folders, for finding out where a path leads. */
   filesOf(call: Pick<Call, 'agent'>): Files
   /** As far as policy lets the call reach into them, while it runs or for as long as what it started lasts. */
@@ -219,9 +229,10 @@ export type ContextFactory = {
 export const createContexts = (deps: ContextDeps): ContextFactory => ({
   create: (call, run) => new Context(deps, call, run),
   assertRunnable: (call) => deps.offers().assertRunnable(call),
-  filesOf: (call) => deps.files.open(call.agent),
+  placement: deps.placement,
+  filesOf: (call) => openFiles(deps, call),
   reachableOf: (call) => reachableFiles(deps, call),
-  lastingOf: (call) => deps.files.open(call.agent, deps.offers().buildLastingReach(call)),
+  lastingOf: (call) => openFiles(deps, call, () => deps.offers().buildLastingReach(call)),
   previewOf: (call, signal, noted = () => {}) => ({
     files: reachableFiles(deps, call),
     get git() {

@@ -197,6 +197,8 @@ function judge(
     })
   }
   const { args } = validated
+  if (deps.contexts.placement.callIsAway({ agent, capability, args }))
+    return refused(() => refuseAway(op, deps, agent, input))
   const decision = decideCall(deps, policy, { agent, session, capability, args, nowMs })
   if (decision.kind !== 'deny') return { kind: 'passed', agent, session, args, policy, decision }
   const { rule, reason } = decision
@@ -217,6 +219,18 @@ async function refusePaused(
     message: error.message,
     data: { reason: 'agent_paused' },
   }
+}
+
+/** Policy is not asked: where a path leads is seen by the node with the folder alone. */
+async function refuseAway(
+  op: AgentOp,
+  deps: InvokeDeps,
+  agent: StoredAgent,
+  input: InvokeInput,
+): Promise<InvokeOutcome> {
+  const error = failureOf(await deps.contexts.placement.refusal(agent))
+  await record(deps, op, input, { result: 'error', error })
+  return { kind: 'failed', error }
 }
 
 /** @SECURITY A capability outside the tool set of an agent does not run, whatever policy says; agent-tools.test.ts. */

@@ -1,20 +1,25 @@
-import type { ServerNode } from '@gatehouse/contract'
+import type { NodeList, ServerNode } from '@gatehouse/contract'
 import { standingOf } from '../../domain/nodes.ts'
 import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
 
 /** Facts that a node reports about what it runs. */
-export type NodeFacts = Pick<ServerNode, 'policy_version' | 'sessions' | 'processes'>
+export type NodeFacts = Pick<ServerNode, 'policy_version' | 'sessions' | 'processes' | 'site'> & {
+  /** Mark that the node put into its folder of workspaces, and those of other nodes that it sees there. */
+  readonly site_mark: string | null
+  readonly sees_marks: readonly string[]
+}
 
-const none: NodeFacts = { policy_version: null, sessions: 0, processes: 0 }
+const idle = { policy_version: null, sessions: 0, processes: 0 }
+const none: NodeFacts = { ...idle, site: null, site_mark: null, sees_marks: [] }
 
 /** One that is of another version may say more or less. */
 export const factsIn = ({ facts_json }: StoredNode): NodeFacts => {
-  const { policy_version, sessions, processes } = {
+  const { policy_version, sessions, processes, site, site_mark, sees_marks } = {
     ...none,
     ...parseStored<Partial<NodeFacts>>(facts_json, 'nodes.facts_json'),
   }
-  return { policy_version, sessions, processes }
+  return { policy_version, sessions, processes, site, site_mark, sees_marks }
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -24,11 +29,19 @@ export const nodeRecord = (node: StoredNode, nowMs: number, answering: string): 
   const { name, place, address, version } = node
   const status = standingOf(node, nowMs)
   const runs = status === 'active' || status === 'draining'
+  const { policy_version, sessions, processes, site } = factsIn(node)
   return {
     ...{ name, place, version, status, address: runs ? address : null },
     answering: name === answering,
     started_at: iso(node.started_ms),
     seen_at: iso(node.seen_ms),
-    ...(runs ? factsIn(node) : none),
+    ...(runs ? { policy_version, sessions, processes } : idle),
+    site,
   }
+}
+
+/** Whether nodes with these folders of workspaces see one, or each has its own. */
+export const workspacesOf = (sites: readonly (string | null)[]): NodeList['workspaces'] => {
+  if (sites.length < 2) return 'one'
+  return new Set(sites).size === 1 && sites[0] !== null ? 'shared' : 'separate'
 }

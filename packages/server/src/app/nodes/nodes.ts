@@ -12,16 +12,19 @@ import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
 import type { Components, Part } from '../call/part.ts'
+import { PollLoop } from '../call/poll-loop.ts'
 import { recordAuthority, sharedAuthority } from './authority.ts'
 import { assertNodeFits } from './fit.ts'
 import { admitNode, type InviteDeps, inviteNode } from './invite.ts'
-import { nodeRecord } from './node-record.ts'
+import { nodeRecord, workspacesOf } from './node-record.ts'
 import { Presence, type PresenceDeps } from './presence.ts'
 import { recordMove } from './record-move.ts'
 import type { SharedPolicy } from './shared-policy.ts'
+import { type SiteDeps, takeAgents, whereIs } from './sites.ts'
 
 export type NodesDeps = Basics &
   PresenceDeps &
+  SiteDeps &
   InviteDeps & { readonly vault: Pick<Vault, 'state'>; readonly sharedPolicy: SharedPolicy }
 
 export interface NodeUseCases {
@@ -39,8 +42,14 @@ export type Nodes = Part<NodeUseCases> & {
   sharedAuthority(): Promise<string | null>
   recordAuthority(fingerprint: string): Promise<void>
   recordMove(op: Op): Promise<void>
+  /** Words on which node has that folder of workspaces now. */
+  whereIs(site: string): Promise<string>
+  /** Folders of workspaces that other nodes have, and serve. */
+  awaySites(): readonly string[]
   health(): Components['nodes']
 }
+
+const takeEveryMs = 60_000
 
 type Deps = NodesDeps & { readonly presence: Presence }
 
@@ -82,14 +91,18 @@ async function forgetNode(op: Op, deps: Deps, name: string): Promise<ForgottenNo
 export function bindNodes(given: NodesDeps): Nodes {
   const presence = new Presence(given)
   const deps = { ...given, presence }
+  const taking = new PollLoop(deps, {
+    name: 'looking for agents whose workspace came to this node',
+    everyMs: takeEveryMs,
+    look: () => takeAgents(deps),
+  })
   return {
     useCases: {
       async listNodes() {
-        const nodes = await deps.storage.nodes.list()
-        return {
-          nodes: await Promise.all(nodes.map(({ name }) => showNode(deps, name))),
-          shared: deps.storage.isNetworked,
-        }
+        const known = await deps.storage.nodes.list()
+        const nodes = await Promise.all(known.map(({ name }) => showNode(deps, name)))
+        const workspaces = workspacesOf(nodes.map(({ site }) => site))
+        return { nodes, shared: deps.storage.isNetworked, workspaces }
       },
       inviteNode: (op, input) => inviteNode(op, deps, input),
       admitNode: (op, input) => admitNode(op, deps, input),
@@ -100,16 +113,21 @@ export function bindNodes(given: NodesDeps): Nodes {
     async assertFits() {
       await assertNodeFits(deps)
       await deps.sharedPolicy.enter()
+      await presence.assertFolder()
     },
     sharedAuthority: () => sharedAuthority(deps),
     recordAuthority: (fingerprint) => recordAuthority(deps, fingerprint),
     recordMove: (op) => recordMove(op, deps),
+    whereIs: (site) => whereIs(deps, site),
+    awaySites: () => presence.awaySites(),
     health: () => presence.health(),
     async start() {
       await presence.start()
       deps.sharedPolicy.start()
+      if (deps.workspaces.site !== null) taking.start()
     },
     async stopped() {
+      await taking.stopped()
       await deps.sharedPolicy.stopped()
       await presence.stopped()
     },

@@ -2,11 +2,13 @@ import { assertServable, moveKey, parseMark } from '../../domain/move-mark.ts'
 import { standingOf } from '../../domain/nodes.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
 import type { PolicySource } from '../../ports/policy.ts'
+import type { Workspaces } from '../../ports/workspaces.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Components } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { clockAhead, clockFault, type NodeIdentity, otherNodes } from './fit.ts'
-import { factsIn, type NodeFacts } from './node-record.ts'
+import { factsIn, type NodeFacts, workspacesOf } from './node-record.ts'
+import { copiesOf, copyRefusal, marksSeen, runs } from './sites.ts'
 
 export type PresenceDeps = Pick<Basics, 'storage' | 'clock' | 'log'> &
   NodeIdentity & {
@@ -15,6 +17,7 @@ export type PresenceDeps = Pick<Basics, 'storage' | 'clock' | 'log'> &
     readonly sharedPolicy: { fault(): string | null }
     readonly sessions: { count(): number }
     readonly processesRunning: () => number
+    readonly workspaces: Pick<Workspaces, 'site' | 'mark' | 'markOf'>
     readonly listeners: {
       /** Where agents reach this node. */
       readonly address: string | null
@@ -26,6 +29,9 @@ export type PresenceDeps = Pick<Basics, 'storage' | 'clock' | 'log'> &
   }
 
 const beatMs = 2_000
+/** Another node that has said since then that it is there would have said that it sees this one's mark: three beats. */
+const confirmMs = 6_000
+const confirmEveryMs = 250
 
 /** Says every two seconds that this node is there, and sees who else is. Alone on its store it says so once. */
 export class Presence {
@@ -37,7 +43,13 @@ export class Presence {
   /** Nodes that had another policy at the last beat, and those that had it at the beat before, too. */
   #differing: ReadonlySet<string> = new Set()
   #strange: readonly string[] = []
+  #siteMark: string | null = null
+  /** The same of nodes that seem to have a copy of this node's folder of workspaces: a mount may show a new mark late. */
+  #copies: ReadonlySet<string> = new Set()
+  #copied: readonly string[] = []
   #serves = false
+  /** Whether it entered before it serves, and nobody knew it before that. */
+  #isNew = false
 
   constructor(deps: PresenceDeps) {
     this.#deps = deps
@@ -46,6 +58,28 @@ export class Presence {
       everyMs: beatMs,
       look: () => this.#beat(),
     })
+  }
+
+  /**
+   * Puts the mark of this life into the folder of workspaces, and waits until nodes that have the same one say that they
+   * see it. Raises `NodeUnfit` where one does not.
+   * @SECURITY Of two nodes that take a copy for the folder itself, each would change files that the other does not see; sites.test.ts.
+   */
+  async assertFolder(): Promise<void> {
+    const { storage, clock, node, workspaces, signal } = this.#deps
+    if (workspaces.site === null) return
+    this.#isNew = (await storage.nodes.find(node)) === null
+    this.#siteMark = workspaces.mark(node)
+    await this.#enter()
+    const enteredMs = this.#seenMs
+    while (!signal.aborted) {
+      const copies = copiesOf(this.#deps, this.#siteMark, this.#others, this.#seenMs)
+      if (copies.length === 0) return
+      const copied = copies.find(({ seen_ms }) => seen_ms - enteredMs >= confirmMs)
+      if (copied) throw copyRefusal(copied)
+      await clock.sleep(confirmEveryMs, signal)
+      await storage.nodes.beat(node, await this.#look())
+    }
   }
 
   async start(): Promise<void> {
@@ -59,19 +93,30 @@ export class Presence {
     await this.#beating.stopped()
     // A store that does not answer now finds this node missing.
     if (this.#serves) await storage.nodes.setState(node, 'stopped').catch(() => undefined)
+    else if (this.#isNew) await storage.nodes.remove(node).catch(() => undefined)
   }
 
   /** A node as it is now: this one by itself, others by what they last said. */
   async find(name: string): Promise<StoredNode | null> {
     const { storage, node } = this.#deps
     const found = await storage.nodes.find(name)
-    return found && name === node && this.#serves ? { ...found, ...(await this.#seen()) } : found
+    if (!found || name !== node || !this.#serves) return found
+    return { ...found, ...this.#seen(await storage.wallMs()) }
+  }
+
+  awaySites(): readonly string[] {
+    const own = this.#deps.workspaces.site
+    const serving = this.#others.filter((other) => runs(other, this.#seenMs))
+    const sites = serving.flatMap((other) => factsIn(other).site ?? [])
+    return own === null ? [] : [...new Set(sites)].filter((site) => site !== own)
   }
 
   health(): Components['nodes'] {
     const missing = this.#others.filter((other) => standingOf(other, this.#seenMs) === 'missing')
+    const sites = [this.#deps.workspaces.site, ...this.#others.map((other) => factsIn(other).site)]
     const facts = {
       nodes: this.#others.length - missing.length + 1,
+      workspaces: workspacesOf(sites),
       draining: this.#deps.listeners.draining,
     }
     const policyFault = this.#deps.sharedPolicy.fault()
@@ -82,6 +127,10 @@ export class Presence {
         ({ name, place }) =>
           `${name} (${place}) is missing; if it will not come back, run: gatehouse nodes forget ${name}`,
       ),
+      ...this.#copied.map(
+        (name) =>
+          `${name} has a copy of this node's folder of workspaces, and not the folder itself`,
+      ),
       ...this.#strange.map((name) => `${name} decides by another policy than this node`),
     ]
     return reasons.length > 0
@@ -91,15 +140,24 @@ export class Presence {
 
   async #beat(): Promise<void> {
     const { storage, node, listeners } = this.#deps
-    const seen = await this.#seen()
-    const state = await storage.nodes.beat(node, seen)
+    const state = await storage.nodes.beat(node, await this.#look())
     // One that was forgotten while it lived enters anew.
     if (state === null) await this.#enter()
     listeners.drain(state === 'draining')
-    this.#others = otherNodes(await storage.nodes.list(), node)
     this.#clockFault = clockFault(await clockAhead(this.#deps))
-    this.#seenMs = seen.seen_ms
     this.#comparePolicies()
+    const copies = copiesOf(this.#deps, this.#siteMark, this.#others, this.#seenMs)
+    const names = copies.map(({ name }) => name)
+    this.#copied = names.filter((name) => this.#copies.has(name))
+    this.#copies = new Set(names)
+  }
+
+  /** Sees who else is there, and returns what this node says of itself. */
+  async #look(): Promise<Pick<StoredNode, 'seen_ms' | 'facts_json'>> {
+    const { storage, node } = this.#deps
+    if (storage.isNetworked) this.#others = otherNodes(await storage.nodes.list(), node)
+    this.#seenMs = await storage.wallMs()
+    return this.#seen(this.#seenMs)
   }
 
   /** One that is about to follow a change is not named: what it last said is up to a beat old. */
@@ -116,7 +174,7 @@ export class Presence {
 
   async #enter(): Promise<void> {
     const { storage, node, place, version, listeners } = this.#deps
-    const seen = await this.#seen()
+    const seen = await this.#look()
     const { address } = listeners
     const self = { name: node, place, version, address, state: 'active' } as const
     await storage.nodes.put({ ...self, started_ms: seen.seen_ms, ...seen })
@@ -124,13 +182,16 @@ export class Presence {
     assertServable(parseMark(await storage.meta.get(moveKey)))
   }
 
-  async #seen(): Promise<Pick<StoredNode, 'seen_ms' | 'facts_json'>> {
-    const { storage, policy, sessions, processesRunning } = this.#deps
+  #seen(seen_ms: number): Pick<StoredNode, 'seen_ms' | 'facts_json'> {
+    const { policy, sessions, processesRunning, workspaces } = this.#deps
     const facts: NodeFacts = {
+      site: workspaces.site,
+      site_mark: this.#siteMark,
+      sees_marks: marksSeen(this.#deps, this.#others, seen_ms),
       policy_version: policy.current().version,
       sessions: sessions.count(),
       processes: processesRunning(),
     }
-    return { seen_ms: await storage.wallMs(), facts_json: JSON.stringify(facts) }
+    return { seen_ms, facts_json: JSON.stringify(facts) }
   }
 }

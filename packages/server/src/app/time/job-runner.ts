@@ -13,6 +13,8 @@ type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'log'> & {
   readonly node: string
   /** Begins nothing while it says so. */
   readonly draining?: () => boolean
+  /** Folders of workspaces that other nodes have, and serve: jobs of their agents run there. */
+  readonly awaySites?: () => readonly string[]
   readonly signal: AbortSignal
 }
 
@@ -81,7 +83,7 @@ export class JobRunner {
 
   /** Begins what is due, and says how long it is until the next look. */
   async #claimDue(): Promise<number> {
-    const { storage, clock, node, signal, draining } = this.#deps
+    const { storage, clock, node, signal, draining, awaySites } = this.#deps
     const quietMs = storage.isShared ? otherNodesMs : lookAgainMs
     if (draining?.()) return quietMs
     const kinds = [...this.#kinds.keys()]
@@ -89,10 +91,11 @@ export class JobRunner {
     const dueMs = clock.wall()
     // Reading first costs a lookup; a claim costs a place among the writers.
     if (free <= 0 || signal.aborted) return quietMs
-    const nextMs = (await storage.jobs.nextDue(kinds)) ?? Infinity
+    const wanted = { kinds, awaySites: awaySites?.() ?? [] }
+    const nextMs = (await storage.jobs.nextDue(wanted)) ?? Infinity
     if (nextMs > dueMs) return Math.min(quietMs, nextMs - dueMs)
     const claimed = await storage.jobs.claim({
-      kinds,
+      ...wanted,
       owner: node,
       dueMs,
       leaseMs: clock.now() + leaseMs,

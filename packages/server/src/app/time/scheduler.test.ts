@@ -292,7 +292,7 @@ test('a run that died is reported, is not repeated, and the next one comes', asy
     limit: 1,
   }
   // The last run of this node claimed the job, and nobody heard of it again.
-  await kit.storage.jobs.claim({ kinds: ['scheduled_call'], ...claim })
+  await kit.storage.jobs.claim({ kinds: ['scheduled_call'], awaySites: [], ...claim })
   await kit.app.start()
   const runs = await runsOf(kit, id)
   expect(runs.map((run) => run.outcome)).toEqual(['waiting', 'interrupted'])

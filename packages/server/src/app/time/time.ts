@@ -31,6 +31,7 @@ export type TimeDeps = Basics & {
   readonly policy: PolicySource
   readonly directory: AgentDirectory
   readonly invoke: Invoke
+  readonly awaySites: () => readonly string[]
   readonly signal: AbortSignal
 }
 

@@ -49,6 +49,7 @@ const agent = (name: string) =>
     status: 'active',
     approvals: 'pending',
     workspace: '/w',
+    site: null,
     mounts: [],
     tools: [],
     limits: [],

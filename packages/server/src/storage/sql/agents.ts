@@ -2,22 +2,29 @@ import { GatehouseError } from '@gatehouse/contract'
 import { sql } from 'kysely'
 import type { AgentStore, StoredAgent } from '../../ports/agents.ts'
 import { first } from './queries.ts'
-import { json, rowCodec, text } from './row-codec.ts'
+import { json, rowCodec, text, textOrNull } from './row-codec.ts'
 import type { AgentsTable, Db } from './tables.ts'
 import { encodeText } from './text.ts'
 
-const { toRow, fromRow: decode } = rowCodec<StoredAgent, Omit<AgentsTable, 'change_number'>>(
-  'agents',
-  {
-    purpose: text,
-    workspace: text,
-    mounts: json,
-    tools: json,
-    limits: json,
-  },
-)
+const { toRow: encode, fromRow: decode } = rowCodec<
+  StoredAgent,
+  Omit<AgentsTable, 'change_number' | 'folder'>
+>('agents', {
+  purpose: text,
+  workspace: text,
+  site: textOrNull,
+  mounts: json,
+  tools: json,
+  limits: json,
+})
 
-const fromRow = ({ change_number: _, ...row }: AgentsTable): StoredAgent => decode(row)
+const toRow = (agent: StoredAgent): Omit<AgentsTable, 'change_number'> => {
+  const row = encode(agent)
+  return { ...row, folder: row.workspace }
+}
+
+const fromRow = ({ change_number: _, folder, ...row }: AgentsTable): StoredAgent =>
+  decode({ ...row, workspace: folder ?? row.workspace })
 
 /** One more than the largest. Transactions run one at a time on all nodes, so a later one has a larger number. */
 const nextChange = sql<number>`(select coalesce(max(change_number), 0) + 1 from agents)`
@@ -55,7 +62,7 @@ export const sqlAgents = ({ read, write }: Db): AgentStore => ({
   },
 
   async replace(current, next) {
-    const { name, total_invocations, last_connected_ms, ...changed } = toRow(next)
+    const { name, workspace, total_invocations, last_connected_ms, ...changed } = toRow(next)
     const { numUpdatedRows } = await write
       .updateTable('agents')
       .set({ ...changed, change_number: nextChange })

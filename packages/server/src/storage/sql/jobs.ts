@@ -1,7 +1,8 @@
-import type { JobStore, StoredJob } from '../../ports/jobs.ts'
+import type { Kysely } from 'kysely'
+import type { Claim, JobStore, StoredJob } from '../../ports/jobs.ts'
 import { first, page } from './queries.ts'
 import { rowCodec, text, textOrNull } from './row-codec.ts'
-import type { Db, JobsTable } from './tables.ts'
+import type { Db, JobsTable, Tables } from './tables.ts'
 import { encodeText } from './text.ts'
 
 const { toRow, fromRow } = rowCodec<StoredJob, JobsTable>('jobs', {
@@ -11,17 +12,24 @@ const { toRow, fromRow } = rowCodec<StoredJob, JobsTable>('jobs', {
   outcome_json: textOrNull,
 })
 
+const waiting = (
+  db: Pick<Kysely<Tables>, 'selectFrom'>,
+  { kinds, awaySites }: Pick<Claim, 'kinds' | 'awaySites'>,
+) => {
+  const all = db.selectFrom('jobs').where('state', '=', 'waiting').where('kind', 'in', kinds)
+  if (awaySites.length === 0) return all
+  const away = db.selectFrom('agents').select('name').where('site', 'in', awaySites.map(encodeText))
+  return all.where('agent', 'not in', away)
+}
+
 const claims = ({ read, write }: Db): Pick<JobStore, 'claim' | 'nextDue'> => ({
-  async claim({ kinds, owner, dueMs, leaseMs, limit }) {
+  async claim({ owner, dueMs, leaseMs, limit, ...wanted }) {
     // @SECURITY One statement picks and takes; sqlite.test.ts.
     const rows = await write
       .with('due', (db) =>
-        db
-          .selectFrom('jobs')
+        waiting(db, wanted)
           .select('id')
-          .where('state', '=', 'waiting')
           .where('due_ms', '<=', dueMs)
-          .where('kind', 'in', kinds)
           .orderBy('due_ms')
           .orderBy('id')
           .limit(limit)
@@ -43,12 +51,9 @@ const claims = ({ read, write }: Db): Pick<JobStore, 'claim' | 'nextDue'> => ({
     return rows.map(fromRow).toSorted((a, b) => a.due_ms - b.due_ms || (a.id < b.id ? -1 : 1))
   },
 
-  async nextDue(kinds) {
-    const row = await read
-      .selectFrom('jobs')
+  async nextDue(wanted) {
+    const row = await waiting(read, wanted)
       .select('due_ms')
-      .where('state', '=', 'waiting')
-      .where('kind', 'in', kinds)
       .orderBy('due_ms')
       .limit(1)
       .executeTakeFirst()

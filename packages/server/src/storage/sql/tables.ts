@@ -8,7 +8,11 @@ export type AgentsTable = {
   purpose: string
   status: string
   approvals: string
+  /** For the version before, which reads it alone. */
   workspace: string
+  /** The workspace, relative to the node's folder of workspaces. Null in rows of the version before. */
+  folder: string | null
+  site: string | null
   mounts: string
   tools: string
   limits: string

@@ -1,0 +1,123 @@
+import { GatehouseError } from '@gatehouse/contract'
+import { standingOf } from '../../domain/nodes.ts'
+import type { StoredAgent } from '../../ports/agents.ts'
+import type { StoredNode } from '../../ports/nodes.ts'
+import type { Workspaces } from '../../ports/workspaces.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import type { Basics } from '../call/basics.ts'
+import { systemOp } from '../call/op.ts'
+import { factsIn } from './node-record.ts'
+
+export type SiteDeps = Pick<Basics, 'storage' | 'auditLog' | 'ids'> & {
+  readonly node: string
+  readonly workspaces: Pick<Workspaces, 'site' | 'holds'>
+  readonly directory: { changed(agent: StoredAgent): void }
+  readonly signal: AbortSignal
+}
+
+export const runs = (node: StoredNode, nowMs: number): boolean =>
+  ['active', 'draining'].includes(standingOf(node, nowMs))
+
+type Marked = { readonly workspaces: Pick<Workspaces, 'site' | 'markOf'> }
+
+/** Other nodes that run and say that they have this node's folder of workspaces. */
+const sharers = (
+  { workspaces }: Marked,
+  others: readonly StoredNode[],
+  nowMs: number,
+): readonly StoredNode[] =>
+  others.filter(
+    (other) =>
+      workspaces.site !== null && factsIn(other).site === workspaces.site && runs(other, nowMs),
+  )
+
+/** Of these the marks that this node sees in the folder. */
+export const marksSeen = (
+  deps: Marked,
+  others: readonly StoredNode[],
+  nowMs: number,
+): readonly string[] =>
+  sharers(deps, others, nowMs).flatMap((other) => {
+    const { site_mark } = factsIn(other)
+    return site_mark !== null && deps.workspaces.markOf(other.name) === site_mark ? [site_mark] : []
+  })
+
+/** Of these the ones for which the folder may be a copy: one of the two does not see the mark of the other. */
+export const copiesOf = (
+  deps: Marked,
+  mark: string | null,
+  others: readonly StoredNode[],
+  nowMs: number,
+): readonly StoredNode[] => {
+  const seen = marksSeen(deps, others, nowMs)
+  return sharers(deps, others, nowMs).filter((other) => {
+    const { site_mark, sees_marks } = factsIn(other)
+    return site_mark !== null && !(seen.includes(site_mark) && sees_marks.includes(mark ?? ''))
+  })
+}
+
+export const copyRefusal = ({ name, place }: StoredNode): GatehouseError =>
+  new GatehouseError(
+    'NodeUnfit',
+    {
+      detail: `its folder of workspaces has the id of that of ${name} (${place}), and the two do not see each other's marks there`,
+    },
+    {
+      recovery: [
+        {
+          action: 'mount the folder',
+          description:
+            'Mount the folder of workspaces of that node here, so that both see the same one.',
+        },
+        {
+          action: 'give it an id of its own',
+          description: 'If it is a copy, remove the file .gatehouse-site in it.',
+        },
+      ],
+    },
+  )
+
+/** Words on which node has a folder of workspaces now. */
+export async function whereIs(
+  { storage }: Pick<Basics, 'storage'>,
+  wanted: string,
+): Promise<string> {
+  const nowMs = await storage.wallMs()
+  const having = (await storage.nodes.list()).filter((node) => factsIn(node).site === wanted)
+  const running = having.find((node) => runs(node, nowMs))
+  if (running) return `${running.name} has it, at ${running.address ?? running.place}`
+  const [gone] = having
+  return gone
+    ? `${gone.name} (${gone.place}) has it, which does not run now`
+    : 'no node that is known has it'
+}
+
+/**
+ * Binds agents to this node whose workspace is here and whose folder of workspaces no node has: agents of a version
+ * that did not say, and those whose workspace was brought here from a node that is forgotten.
+ */
+export async function takeAgents(deps: SiteDeps): Promise<void> {
+  const { storage, workspaces, auditLog, directory } = deps
+  const { site } = workspaces
+  if (site === null) return
+  const known = new Set((await storage.nodes.list()).map((node) => factsIn(node).site))
+  const isLost = (agent: StoredAgent): boolean =>
+    agent.site === null || (agent.site !== site && !known.has(agent.site))
+  const lost = (await storage.agents.list()).filter(isLost)
+  for (const { name } of lost.filter((agent) => workspaces.holds(agent.name))) {
+    const taken = await auditLog.transaction(async (tx) => {
+      const current = await tx.agents.find(name)
+      if (!current || !isLost(current)) return null
+      const next = { ...current, site, generation: current.generation + 1 }
+      if (!(await tx.agents.replace(current, next))) return null
+      tx.append(
+        actDraft(systemOp(deps), 'agent.placed', {
+          agent: name,
+          arguments: { name, site, node: deps.node },
+        }),
+      )
+      return next
+    })
+    if (taken) directory.changed(taken)
+  }
+}
