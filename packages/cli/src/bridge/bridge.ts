@@ -15,6 +15,7 @@ import {
   type Request,
   readMessage,
 } from './message.ts'
+import { MirroredCalls } from './mirrored-calls.ts'
 import type { Line } from './read-lines.ts'
 import { subscribe } from './subscription.ts'
 
@@ -104,6 +105,7 @@ const deaf: Write = () => Promise.resolve()
 export class Bridge {
   readonly #deps: BridgeDeps
   readonly #legacy: LegacySession
+  readonly #modern: MirroredCalls
   readonly #ended = new AbortController()
   readonly #subscriptions = new AbortController()
   readonly #open = new Map<Id, OpenRequest>()
@@ -111,6 +113,7 @@ export class Bridge {
 
   constructor(deps: BridgeDeps) {
     this.#deps = deps
+    this.#modern = new MirroredCalls(deps.way)
     this.#legacy = new LegacySession(deps.way, deps.write, this.#ended.signal)
   }
 
@@ -194,12 +197,9 @@ export class Bridge {
   }
 
   #exchange(request: Request, signal: AbortSignal, hear: Write): Promise<Answer> {
-    const { method, line: body } = request
+    const { method } = request
     const repeats = readingMethods.has(method)
-    if (request.version !== null) {
-      const headers = modernHeaders(request)
-      return deliver(this.#deps.way, { method: 'POST', headers, body, signal }, repeats, hear)
-    }
+    if (request.version !== null) return this.#modern.exchange(request, signal, repeats, hear)
     if (method === 'initialize') return this.#legacy.open(request, signal)
     return this.#legacy.ask(request, signal, repeats, hear)
   }

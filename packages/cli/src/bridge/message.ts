@@ -1,3 +1,5 @@
+import { headerValue } from '@gatehouse/contract/mirrored-arguments'
+
 type Members = Readonly<Record<string, unknown>>
 export type Id = string | number
 
@@ -97,12 +99,6 @@ const nameSources: ReadonlyMap<string, string> = new Map([
   ['tasks/update', 'taskId'],
   ['tasks/cancel', 'taskId'],
 ])
-
-const isPlainHeader = (value: string): boolean =>
-  /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value) && !/^=\?base64\?.*\?=$/.test(value)
-
-const headerValue = (value: string): string =>
-  isPlainHeader(value) ? value : `=?base64?${Buffer.from(value).toString('base64')}?=`
 
 /** Headers in which Streamable HTTP repeats what the message says, in the era without a handshake. */
 export function modernHeaders({

@@ -14,6 +14,7 @@ import type {
   ScheduleStatus,
 } from '@gatehouse/contract'
 import type { Explained } from '@gatehouse/contract/explain-issue'
+import type { MirroredArgument } from '@gatehouse/contract/mirrored-arguments'
 import type { Awaitable } from '../domain/awaitable.ts'
 import type { AgentServices, AgentWrites } from './agent-services.ts'
 import type { Clock } from './clock.ts'
@@ -401,6 +402,8 @@ export interface Capability {
   /** JSON Schema of `inputs`, closed. */
   readonly input_schema: Readonly<Record<string, unknown>>
   readonly output_schema: Readonly<Record<string, unknown>>
+  /** Arguments that clients of MCP over HTTP say in a header, too: their calls are refused where the two differ. */
+  readonly mirrored?: readonly MirroredArgument[]
   /** Listing without the tier, made once. */
   readonly description: Omit<CapabilityDescription, 'permission_tier'>
   /** Natural text of the result, where there is one; otherwise its data as JSON. */

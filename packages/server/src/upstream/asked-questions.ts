@@ -67,7 +67,10 @@ export const readWanted = (
 ): InputRequired => {
   const read = InputRequired.safeParse(result)
   if (!read.success) throw failed('it asks a person in a form that the protocol does not have')
-  if (Object.keys(read.data.inputRequests ?? {}).length > atOnceMax)
+  const { inputRequests = {}, requestState } = read.data
+  if (Object.keys(inputRequests).length === 0 && requestState === undefined)
+    throw failed('its answer has not the form that the protocol asks for')
+  if (Object.keys(inputRequests).length > atOnceMax)
     throw failed(`it asks more than ${atOnceMax} things at once`)
   return read.data
 }

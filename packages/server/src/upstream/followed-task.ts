@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { GatehouseError } from '@gatehouse/contract'
-import { type JSONRPCMessage, ProtocolError } from '@modelcontextprotocol/client'
+import { ProtocolError } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import type { WireTool } from '../ports/upstream.ts'
 
@@ -26,13 +26,6 @@ type Task = z.infer<typeof Task>
 /** Whether a server of 2025-11-25 answers a call of this tool with a task, and not otherwise. */
 export const wantsTask = ({ execution }: WireTool): boolean =>
   (execution as { readonly taskSupport?: unknown } | undefined)?.taskSupport === 'required'
-
-/** The official client knows no answer that is a task: it is shown one of 2025-11-25, which is a member of the answer. */
-export const showTask = (message: JSONRPCMessage): void => {
-  if (!('result' in message) || message.result['resultType'] !== 'task') return
-  const { resultType: _, ...task } = message.result
-  message.result = { resultType: 'complete', content: [], task }
-}
 
 /** How the server of a task is spoken to, about the call that it stands for. */
 export type TaskWay = {

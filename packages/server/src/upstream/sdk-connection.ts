@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatehouseError, isAtLeast, isLogLevel, type LogLevel } from '@gatehouse/contract'
 import {
+  type MirroredArgument,
+  mirroredArguments,
+  mirroredHeaders,
+} from '@gatehouse/contract/mirrored-arguments'
+import {
   Client,
-  isInputRequiredResult,
   type Progress,
-  type Tool,
   type Transport,
   type VersionNegotiationMode,
 } from '@modelcontextprotocol/client'
@@ -35,7 +38,7 @@ import {
 } from './asked-questions.ts'
 import { ChangedLists } from './changed-lists.ts'
 import { type FeatureTool, featureTools } from './feature-tools.ts'
-import { followTask, showTask, tasksExtension, wantsTask } from './followed-task.ts'
+import { followTask, tasksExtension, wantsTask } from './followed-task.ts'
 import type { HttpSession } from './http-session.ts'
 import {
   detailMax,
@@ -44,6 +47,8 @@ import {
   isUnknownSession,
   protocolErrorIn,
 } from './sdk-failures.ts'
+import { type ToolRequest, ToolRequests } from './tool-requests.ts'
+import { answerIn, type Members, readToolResult } from './tool-result.ts'
 import { type ResourceServer, WatchedResources } from './watched-resources.ts'
 
 const toolsMax = 1_000
@@ -63,11 +68,6 @@ const ToolPage = z.looseObject({
   nextCursor: z.string().optional(),
 })
 
-const Answer = z.looseObject({
-  content: z.array(z.looseObject({ type: z.string() })).default([]),
-  isError: z.boolean().optional(),
-})
-
 /** Of requests that several calls share: none of them ends with one. */
 const never = new AbortController().signal
 
@@ -84,11 +84,14 @@ type RequestOptions = NonNullable<Parameters<Client['request']>[2]> & {
   readonly signal: AbortSignal
 }
 
+/** Nothing that a server could ask of a model is declared, and it is refused with the reason all the same. */
+const capabilities = {
+  elicitation: { form: {}, url: {} },
+  extensions: { [tasksExtension]: {} },
+}
+
 /** Asks for the log of one request, in the versions in which each says so. */
 const logLevelKey = 'io.modelcontextprotocol/logLevel'
-
-const isMirroring = ({ inputSchema }: WireTool): boolean =>
-  JSON.stringify(inputSchema)?.includes('"x-mcp-header"') ?? false
 
 export type Opening = {
   readonly name: string
@@ -112,15 +115,18 @@ export type Opening = {
   readonly dispose: () => Promise<void>
 }
 
-/** A connection over the official client. */
+const infoOf = ({ version }: Opening) => ({ name: 'gatehouse', title: 'Gatehouse', version })
+
+/** A connection over the official client, which all but the calls of tools goes through. */
 export class SdkConnection implements UpstreamConnection {
   readonly closed: Promise<string>
   readonly #opening: Opening
   readonly #client: Client
   /** By their names, since the tools were last listed. */
   #features: ReadonlyMap<string, FeatureTool> = new Map()
-  /** Definitions of tools that want an argument in a header, too. */
-  #mirroring: ReadonlyMap<string, WireTool> = new Map()
+  /** By the names of tools that want an argument in a header, too. */
+  #mirrored: ReadonlyMap<string, readonly MirroredArgument[]> = new Map()
+  #tools: ToolRequests | null = null
   /** Tools that are called as tasks, in the versions in which the client decides that. */
   #asTasks: ReadonlySet<string> = new Set()
   /** In their order. */
@@ -138,17 +144,10 @@ export class SdkConnection implements UpstreamConnection {
     this.closed = new Promise((resolve) => {
       this.#end = resolve
     })
-    // Nothing that a server could ask of a model is declared, and it is refused with the reason all the same.
-    this.#client = new Client(
-      { name: 'gatehouse', title: 'Gatehouse', version: opening.version },
-      {
-        capabilities: {
-          elicitation: { form: {}, url: {} },
-          extensions: { [tasksExtension]: {} },
-        },
-        versionNegotiation: { mode: opening.mode },
-      },
-    )
+    this.#client = new Client(infoOf(opening), {
+      capabilities,
+      versionNegotiation: { mode: opening.mode },
+    })
     this.#client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) =>
       wireReply(await this.#askedBetween(params, mcpReq.signal)),
     )
@@ -175,6 +174,7 @@ export class SdkConnection implements UpstreamConnection {
     this.#client.onclose = () => {
       this.#lists.close()
       this.#watched.end()
+      this.#tools?.end()
       this.#end(this.#reason() ?? 'the server closed the connection')
     }
     // A message that makes no sense is dropped: it is no answer to anything.
@@ -184,10 +184,8 @@ export class SdkConnection implements UpstreamConnection {
   /** Raises `UpstreamFailed`. */
   static async open(opening: Opening, signal: AbortSignal): Promise<SdkConnection> {
     const connection = new SdkConnection(opening)
-    // The client calls what is there before it reads a message itself.
-    opening.transport.onmessage = showTask
     try {
-      await connection.#client.connect(opening.transport, { signal, timeout: opening.connectMs })
+      await connection.#connect(signal)
       if (connection.#isModern) await connection.#lists.open()
       return connection
     } catch (cause) {
@@ -195,6 +193,14 @@ export class SdkConnection implements UpstreamConnection {
       await connection.close()
       throw failure
     }
+  }
+
+  async #connect(signal: AbortSignal): Promise<void> {
+    const { transport, connectMs } = this.#opening
+    await this.#client.connect(transport, { signal, timeout: connectMs })
+    const version = this.#client.getNegotiatedProtocolVersion() ?? ''
+    const sender = { version, info: infoOf(this.#opening), capabilities }
+    this.#tools = new ToolRequests(transport, this.#isModern ? sender : null)
   }
 
   get certificate(): CertificateIdentity | null {
@@ -213,10 +219,8 @@ export class SdkConnection implements UpstreamConnection {
   async listTools(signal: AbortSignal): Promise<readonly WireTool[]> {
     const offers = this.#client.getServerCapabilities() ?? {}
     const own = offers.tools ? await this.#listOwnTools(signal) : []
-    this.#mirroring = new Map(
-      own
-        .filter(isMirroring)
-        .map(({ name, inputSchema }) => [name, { name, inputSchema: inputSchema ?? {} }] as const),
+    this.#mirrored = new Map(
+      own.map(({ name, inputSchema }) => [name, mirroredArguments(inputSchema)] as const),
     )
     const offersTasks = !this.#isModern && offers.tasks?.requests?.tools?.call !== undefined
     this.#asTasks = new Set(offersTasks ? own.filter(wantsTask).map(({ name }) => name) : [])
@@ -260,20 +264,7 @@ export class SdkConnection implements UpstreamConnection {
     const running: Running = { call, ended: null }
     this.#running.add(running)
     try {
-      if (feature)
-        return feature.answer(
-          this.#foreign(
-            await this.#ask(call, (more, options) =>
-              this.#request(
-                feature.method,
-                { ...call.arguments, ...more },
-                z.looseObject({}),
-                options,
-              ),
-            ),
-          ),
-        )
-      return await this.#callOwnTool(call)
+      return await (feature ? this.#askFeature(call, feature) : this.#callOwnTool(call))
     } catch (failure) {
       const said = protocolErrorIn(failure)
       // Codes that say of a prompt or a resource that there is none, or that it lacks an argument.
@@ -289,6 +280,20 @@ export class SdkConnection implements UpstreamConnection {
     }
   }
 
+  async #askFeature(call: UpstreamCall, { method, answer }: FeatureTool): Promise<UpstreamAnswer> {
+    const { signal, timeout_ms: timeout } = call
+    const onprogress = ({ progress, total, message }: Progress) =>
+      call.progress(progress, total, message)
+    const options = {
+      ...{ signal, timeout, maxTotalTimeout: timeout, onprogress },
+      allowInputRequired: true,
+    }
+    const result = await this.#ask(call, (more) =>
+      this.#request(method, { ...call.arguments, ...more }, z.looseObject({}), options),
+    )
+    return answer(this.#foreign(result))
+  }
+
   async #callOwnTool(call: UpstreamCall): Promise<UpstreamAnswer> {
     const { tool: name, arguments: args } = call
     const meta = await this.#metaOf(call)
@@ -297,20 +302,33 @@ export class SdkConnection implements UpstreamConnection {
       ...(meta ? { _meta: meta } : {}),
       ...(this.#asTasks.has(name) ? { task: {} } : {}),
     }
-    const toolDefinition = this.#mirroring.get(call.tool) as unknown as Tool | undefined
-    const answer = await this.#ask(call, async (more, options) => {
-      const asked = { ...params, ...more }
-      if (!toolDefinition) return await this.#request('tools/call', asked, Answer, options)
-      try {
-        const answered = await this.#client.callTool(asked, { ...options, toolDefinition })
-        return isInputRequiredResult(answered) ? (answered as never) : Answer.parse(answered)
-      } catch (cause) {
-        throw this.#failure(cause, options.signal)
-      }
-    })
+    const mirrored = this.#isModern ? (this.#mirrored.get(name) ?? []) : []
+    const headers = mirrored.length === 0 ? {} : { headers: mirroredHeaders(mirrored, args) }
+    const answer = await this.#ask(call, (more) =>
+      this.#askTool(call, { params: { ...params, ...more }, ...headers }),
+    )
     const { task } = answer
-    const whole = task === undefined ? answer : await this.#followTask(call, task)
-    return this.#foreign(whole) as unknown as UpstreamAnswer
+    return this.#foreign(
+      task === undefined ? (answer as UpstreamAnswer) : await this.#followTask(call, task),
+    )
+  }
+
+  async #askTool(
+    call: UpstreamCall,
+    asked: Pick<ToolRequest, 'params' | 'headers'>,
+  ): Promise<Members> {
+    const { signal, timeout_ms: timeoutMs } = call
+    if (!this.#tools) throw this.#failed('it is not connected')
+    try {
+      const result = await this.#tools.call({
+        ...asked,
+        ...{ signal, timeoutMs },
+        progress: (...told) => call.progress(...told),
+      })
+      return readToolResult(result, this.#isModern)
+    } catch (cause) {
+      throw this.#failure(cause, signal)
+    }
   }
 
   /** Members sent beside the arguments; the server is asked for its log where somebody reads it. */
@@ -341,7 +359,7 @@ export class SdkConnection implements UpstreamConnection {
   }
 
   /** Outcome of a call that the server answered with a task. */
-  async #followTask(call: UpstreamCall, task: unknown): Promise<z.output<typeof Answer>> {
+  async #followTask(call: UpstreamCall, task: unknown): Promise<UpstreamAnswer> {
     const { signal, timeout_ms: timeout } = call
     const failed = (why: string, cause?: unknown) => this.#failed(why, cause)
     const ask = (question: UpstreamQuestion, ended: AbortSignal) =>
@@ -368,8 +386,8 @@ export class SdkConnection implements UpstreamConnection {
         call.progress(told, undefined, visibleText(statusMessage, detailMax))
       },
     })
-    const read = Answer.safeParse(result)
-    if (read.success) return read.data
+    const answer = answerIn(result)
+    if (answer) return answer
     throw failed('its answer has not the form that the protocol asks for')
   }
 
@@ -380,23 +398,14 @@ export class SdkConnection implements UpstreamConnection {
   }
 
   /** The answer to a request, however often the server wants a person to be asked before. */
-  async #ask<T>(
-    call: UpstreamCall,
-    send: (more: More, options: RequestOptions) => Promise<T>,
-  ): Promise<T> {
-    const { signal, timeout_ms: timeout } = call
-    const onprogress = ({ progress, total, message }: Progress) =>
-      call.progress(progress, total, message)
-    const options = {
-      ...{ signal, timeout, maxTotalTimeout: timeout, onprogress },
-      allowInputRequired: true,
-    }
+  async #ask<T>(call: UpstreamCall, send: (more: More) => Promise<T>): Promise<T> {
+    const { signal } = call
     const failed = (why: string) => this.#failed(why)
     const ask = (question: UpstreamQuestion, ended: AbortSignal) =>
       call.ask(question, 0, AbortSignal.any([signal, ended]))
     let more: More = {}
     for (let round = 0; round < roundsMax; round += 1) {
-      const answer = await send(more, options).catch((failure: unknown) => {
+      const answer = await send(more).catch((failure: unknown) => {
         if (round === 0 && this.isForgotten && isUnknownSession(failure))
           throw this.#notTaken(failure)
         return this.#openFirst(failure, ask)

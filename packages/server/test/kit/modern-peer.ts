@@ -38,7 +38,12 @@ export class ModernPeer {
     this.#info = info
   }
 
-  send(method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<Response> {
+  send(
+    method: string,
+    params: Record<string, unknown>,
+    signal?: AbortSignal,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
     const name = params['name'] ?? params['taskId']
     const body = {
       jsonrpc: '2.0',
@@ -63,6 +68,7 @@ export class ModernPeer {
         'MCP-Protocol-Version': version,
         'Mcp-Method': method,
         ...(typeof name === 'string' ? { 'Mcp-Name': name } : {}),
+        ...headers,
       },
       body: JSON.stringify(body),
       ...(signal ? { signal } : {}),
@@ -73,8 +79,9 @@ export class ModernPeer {
     method: string,
     params: Record<string, unknown> = {},
     signal?: AbortSignal,
+    headers?: Readonly<Record<string, string>>,
   ): Promise<ModernAnswer> {
-    const response = await this.send(method, params, signal)
+    const response = await this.send(method, params, signal, headers)
     const text = await response.text()
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
     const messages = isStream ? messagesIn(text) : [JSON.parse(text) as Message]

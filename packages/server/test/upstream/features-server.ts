@@ -30,7 +30,10 @@ const createNotes = (): McpServer => {
     'of_region',
     {
       description: 'Notes of a region.',
-      inputSchema: z.object({ region: z.string().meta({ 'x-mcp-header': 'Region' }) }),
+      inputSchema: z.object({
+        region: z.string().meta({ 'x-mcp-header': 'Region' }),
+        key: z.string().meta({ 'x-mcp-header': 'Key', writeOnly: true }).optional(),
+      }),
     },
     ({ region }) => ({ content: [{ type: 'text', text: `notes of ${region}` }] }),
   )

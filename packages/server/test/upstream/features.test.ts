@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { outboundWith } from '../../src/outbound/testing.ts'
 import { openGateway } from '../../src/transport/gateway/open-gateway.ts'
 import { KeptLog } from '../kit/kept-log.ts'
+import { ModernPeer } from '../kit/modern-peer.ts'
 import { openNotes } from './features-server.ts'
 
 let notes: Awaited<ReturnType<typeof openNotes>>
@@ -156,7 +157,7 @@ test('what is not there is told apart from what fails', async () => {
   })
 })
 
-test('an argument that the server wants in a header is written there, and clients need not', async () => {
+test('an argument that the server wants in a header is written there, and no model is told of it', async () => {
   await add('notes')
   await autonomous('notes.*')
   const called = await kit.run('alpha', 'notes.of_region', { region: 'Zürich' })
@@ -181,19 +182,72 @@ const connect = {
   },
 }
 
+const openGate = () =>
+  openGateway({
+    host: '127.0.0.1',
+    port: 0,
+    app: kit.app,
+    ids: new CountedIds(),
+    log: new KeptLog(),
+    version: '0.0.0',
+    allowedHosts: [],
+    allowedOrigins: [],
+    limits: { shedAfterMs: 3_600_000 },
+  })
+
+describe('arguments in headers', () => {
+  const open = async () => {
+    await add('notes')
+    await autonomous('notes.*')
+    const gateway = await openGate()
+    return {
+      gateway,
+      peer: new ModernPeer(gateway, token),
+      [Symbol.asyncDispose]: () => gateway.close(0),
+    }
+  }
+
+  test('are asked of clients of 2026-07-28, but for secrets', async () => {
+    await using opened = await open()
+    const { result } = await opened.peer.request('tools/list')
+    const { tools } = result as { readonly tools: readonly { name: string; inputSchema: object }[] }
+    const tool = tools.find(({ name }) => name === 'notes__of_region')
+    expect(tool?.inputSchema).toMatchObject({
+      properties: { region: { 'x-mcp-header': 'Region' } },
+    })
+    expect(JSON.stringify(tools).match(/x-mcp-header/g)).toHaveLength(1)
+    const headers = { Authorization: `Bearer ${token}` }
+    const client = await connect.modern(new URL(`${opened.gateway.url}/mcp`), { headers })
+    await client.listTools()
+    const call = { name: 'notes__of_region', arguments: { region: 'Zürich', key: 'k' } }
+    expect(await client.callTool(call)).toMatchObject({ content: [{ text: 'notes of Zürich' }] })
+    await client.close()
+  })
+
+  test('have to say what the body says: else the call is refused, and nothing runs', async () => {
+    await using opened = await open()
+    const call = (region: string | undefined) =>
+      opened.peer.request(
+        'tools/call',
+        { name: 'notes__of_region', arguments: { region: 'west' } },
+        undefined,
+        region === undefined ? {} : { 'Mcp-Param-Region': region },
+      )
+    for (const said of [undefined, 'east', '=?base64?d2Vzd=?='])
+      expect(await call(said)).toMatchObject({
+        status: 400,
+        error: { code: -32020, data: { mismatch: { header: 'Mcp-Param-Region' } } },
+      })
+    expect(await kit.audit({ capability: 'notes.of_region' })).toEqual([])
+    expect(await call('=?base64?d2VzdA==?=')).toMatchObject({
+      result: { content: [{ text: 'notes of west' }] },
+    })
+  })
+})
+
 describe.each(['legacy', 'modern'] as const)('clients of the %s era', (era) => {
   const open = async () => {
-    const gateway = await openGateway({
-      host: '127.0.0.1',
-      port: 0,
-      app: kit.app,
-      ids: new CountedIds(),
-      log: new KeptLog(),
-      version: '0.0.0',
-      allowedHosts: [],
-      allowedOrigins: [],
-      limits: { shedAfterMs: 3_600_000 },
-    })
+    const gateway = await openGate()
     const headers = { Authorization: `Bearer ${token}` }
     const client = await connect[era](new URL(`${gateway.url}/mcp`), { headers })
     return {

@@ -1,4 +1,5 @@
 import type { CapabilityListing, PolicyProblem, ReadyPolicy } from '@gatehouse/contract'
+import type { MirroredArgument } from '@gatehouse/contract/mirrored-arguments'
 import type { Decision, TraceStep } from '../../domain/policy/types.ts'
 import type {
   PolicyCheck,
@@ -45,6 +46,8 @@ export interface GateUseCases {
   describeCapability(op: AgentOp, input: { name: string }): Promise<Described>
   /** Of all capabilities there are, whoever may use them; the same array until something changes. */
   capabilityNames(): readonly string[]
+  /** Arguments of a capability that clients of MCP over HTTP say in headers, too; none of one that there is not. */
+  mirroredArguments(name: string): readonly MirroredArgument[]
   listing(entry: ListedCapability): CapabilityListing
 
   showPolicy(op: Op): Promise<{
@@ -88,6 +91,7 @@ export function bindGate(deps: GateDeps): { readonly useCases: GateUseCases } {
       listToolsOf: (_op, input) => listToolsOf(deps, input),
       describeCapability: (op, input) => describeCapability(op, deps, input),
       capabilityNames: () => registry.names(),
+      mirroredArguments: (name) => registry.find(name)?.mirrored ?? [],
       listing,
       showPolicy: async () => ({
         version: policy.current().version,

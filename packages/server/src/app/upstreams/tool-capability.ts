@@ -1,4 +1,9 @@
 import { type ErrorType, errorTable } from '@gatehouse/contract'
+import {
+  type MirroredArgument,
+  mirroredArguments,
+  mirroredKeyword,
+} from '@gatehouse/contract/mirrored-arguments'
 import { resultBytesMax } from '../../domain/result-bytes.ts'
 import { fieldsOf, type JsonSchema } from '../../domain/schema-fields.ts'
 import { visibleText } from '../../domain/upstream/visible-text.ts'
@@ -57,16 +62,16 @@ const textAt = (value: unknown, key: string): string | null => {
 /** Keywords that tell a reader something and mean nothing to a check. */
 const telling: ReadonlySet<string> = new Set(['description', 'title', '$comment'])
 
-/** Asks clients to write an argument into a header, too. The gate does that for the server; its own clients need not. */
-const mirroring = 'x-mcp-header'
-
-/** The schema as models are shown it: its texts hold nothing that a person would not see. */
+/**
+ * The schema as models are shown it: its texts hold nothing that a person would not see, and nothing says which argument
+ * goes into a header, as that is for clients alone.
+ */
 const shownSchema = (value: unknown, isMap = false): unknown => {
   if (Array.isArray(value)) return value.map((item) => shownSchema(item))
   if (!isSchema(value)) return value
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([key]) => isMap || key !== mirroring)
+      .filter(([key]) => isMap || key !== mirroredKeyword)
       .map(([key, inner]) => [
         key,
         !isMap && telling.has(key) && typeof inner === 'string'
@@ -88,6 +93,13 @@ const secretArguments = ({ properties }: JsonSchema): readonly string[] =>
       ? [name]
       : [],
   )
+
+/** @SECURITY Headers are in the logs of whatever passes them on: no secret goes into one; upstream/features.test.ts. */
+const mirroredIn = ({ inputSchema }: WireTool, secrets: readonly string[]) =>
+  mirroredArguments(inputSchema).filter(({ path: [name = ''] }) => !secrets.includes(name))
+
+const mirroredOf = (mirrored: readonly MirroredArgument[]) =>
+  mirrored.length === 0 ? {} : { mirrored }
 
 const outputSchema: JsonSchema = {
   type: 'object',
@@ -144,6 +156,7 @@ export const toolCapability = (
     (isSchema(definition['inputSchema']) ? definition['inputSchema'] : {}) as never,
   )
   const told = toldOf(given, input_schema)
+  const redact = secretArguments(input_schema)
   return Object.freeze({
     name: capability,
     group: upstream,
@@ -176,7 +189,8 @@ export const toolCapability = (
     destructive: true,
     common_patterns: [],
     errors,
-    redact: secretArguments(input_schema),
+    redact,
+    ...mirroredOf(mirroredIn(definition, redact)),
     paths: [],
     entries: [],
     waits: false,

@@ -1,4 +1,5 @@
 import { type PermissionTier, toolName } from '@gatehouse/contract'
+import { type MirroredArgument, mirroredKeyword } from '@gatehouse/contract/mirrored-arguments'
 import type { ListedCapability } from '../../app/call/invoke.ts'
 import type { ToolNames } from './tool-names.ts'
 import { firstSentence, shortInput } from './tool-schema.ts'
@@ -30,12 +31,31 @@ const annotationsOf = ({ side_effects, destructive, reach }: Capability): Tool['
 /** Said of the tools whose calls wait for a person; those of the others run at once. */
 const asks = 'Tier: approval_required.'
 
-/** A tool, and the JSON of it. */
-export type RenderedTool = { readonly tool: Tool; readonly json: string }
+/** A tool, the JSON of it, and the same for clients that say some arguments in headers, too. */
+export type RenderedTool = { readonly tool: Tool; readonly json: string; readonly annotated: Tool }
 type ByTier = { [tier in PermissionTier]?: RenderedTool }
 
 /** A definition never changes, so each is put into MCP's words once for each tier. */
 const rendered = new WeakMap<Capability, ByTier>()
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const annotate = (schema: Schema, [name, ...below]: readonly string[], header: string): Schema => {
+  if (name === undefined) return { ...schema, [mirroredKeyword]: header }
+  const { properties } = schema
+  const inner = isSchema(properties) ? properties[name] : undefined
+  if (!isSchema(properties) || !isSchema(inner)) return schema
+  return { ...schema, properties: { ...properties, [name]: annotate(inner, below, header) } }
+}
+
+const annotated = (tool: Tool, mirrored: readonly MirroredArgument[]): Tool => {
+  const inputSchema = mirrored.reduce<Schema>(
+    (schema, { path, header }) => annotate(schema, path, header),
+    tool.inputSchema,
+  )
+  return { ...tool, inputSchema: inputSchema as Tool['inputSchema'] }
+}
 
 /** Puts a capability into MCP's words, with the names that are called there. */
 export const renderTool = (
@@ -60,7 +80,12 @@ export const renderTool = (
     },
     annotations: annotationsOf(capability),
   }
-  const made = { tool, json: JSON.stringify(tool) }
+  const { mirrored } = capability
+  const made = {
+    tool,
+    json: JSON.stringify(tool),
+    annotated: mirrored ? annotated(tool, mirrored) : tool,
+  }
   rendered.set(capability, { ...known, [tier]: made })
   return made
 }

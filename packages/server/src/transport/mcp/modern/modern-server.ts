@@ -117,7 +117,7 @@ const answerList = async (call: ModernCall): Promise<unknown> => {
     throw failed(invalidParams('cursor', 'must be a string'))
   const page = await listTools(call.deps, mcpCallOf(call), cursor)
   if (page === null) throw failed(invalidParams('cursor', 'is none of ours'))
-  const tools = page.entries.map(({ tool }) => tool)
+  const tools = page.entries.map(({ annotated }) => annotated)
   const cached = { ttlMs: listTtlMs, cacheScope: 'private' }
   return page.nextCursor === null
     ? { tools, ...cached }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ReadableStreamDefaultReader } from 'node:stream/web'
-import type { RpcId } from '@gatehouse/contract'
-import { createMcpHandler, type ServerEventBus } from '@modelcontextprotocol/server'
+import { capabilityName, type RpcId } from '@gatehouse/contract'
+import { mirroredMismatch } from '@gatehouse/contract/mirrored-arguments'
+import { createMcpHandler, type Server, type ServerEventBus } from '@modelcontextprotocol/server'
 import type { UnreadableValue } from '../../../app/call/invoke.ts'
 import type { Held } from '../../../app/call/memory-budget.ts'
 import { describeThrown } from '../../http/describe-thrown.ts'
@@ -96,6 +97,34 @@ const listen = async (
   }
 }
 
+type HeaderMismatch = ReturnType<typeof mirroredMismatch>
+
+const headerMismatchCode = -32_020
+
+/** @SECURITY A call that a proxy has let through by its headers is the one that runs; upstream/features.test.ts. */
+const mismatchIn = ({ deps, params }: ModernRequest, req: IncomingMessage): HeaderMismatch => {
+  const { name, arguments: args } = params
+  if (typeof name !== 'string') return null
+  const mirrored = deps.app.mirroredArguments(capabilityName(name))
+  return mirroredMismatch(mirrored, args, (header) => {
+    const value = req.headers[header]
+    return typeof value === 'string' ? value : undefined
+  })
+}
+
+const refuseMismatch = (
+  res: ServerResponse,
+  id: unknown,
+  { header, detail }: NonNullable<HeaderMismatch>,
+): void => {
+  const error = {
+    code: headerMismatchCode,
+    message: `Headers and body disagree: ${detail}`,
+    data: { mismatch: { header, body: detail } },
+  }
+  sendJson(res, 400, errorText(isId(id) ? id : null, error))
+}
+
 type Served = {
   readonly req: IncomingMessage
   readonly res: ServerResponse
@@ -112,13 +141,17 @@ export const serveModern = async (
   const { signal } = exchange
   const { value: message, unreadable } = readMessage(value)
   const { id, method, params } = isMembers(message) ? message : {}
+  const found: { mismatch: HeaderMismatch } = { mismatch: null }
   const members = isMembers(params) ? params : {}
   const client = readClientSaid(members)
   const request: ModernRequest = { deps, exchange, held, params: members, unreadable, client }
-  const handler = createMcpHandler(() => modernServer(request, method), {
-    legacy: 'reject',
-    bus: noBus,
-  })
+  const answering = (): Promise<Server> => {
+    // The SDK has compared the other headers with the body by now.
+    found.mismatch = method === 'tools/call' ? mismatchIn(request, req) : null
+    if (found.mismatch) throw new Error('the headers say something else than the body')
+    return modernServer(request, method)
+  }
+  const handler = createMcpHandler(answering, { legacy: 'reject', bus: noBus })
   const asked = new Request('http://gateway.invalid/mcp', {
     method: 'POST',
     headers: headersOf(req),
@@ -126,6 +159,7 @@ export const serveModern = async (
   })
   const response = await handler.fetch(asked, { parsedBody: message })
   if (res.destroyed) return
+  if (found.mismatch) return refuseMismatch(res, id, found.mismatch)
   const opens = method === 'subscriptions/listen' && isId(id)
   if (!opens || !response.headers.get('content-type')?.startsWith(eventStreamType))
     return send(response, res, signal)
