@@ -44,7 +44,13 @@ outbound: { private_targets: ["${source.target}"], ca_file: "${source.caFile}" }
     await row.getByRole('button', { name: 'Install' }).click()
     const progress = row.getByRole('progressbar')
     await progress.waitFor()
-    await expect.poll(async () => Number(await progress.getAttribute('value'))).toBeGreaterThan(0)
+    const value = async () => Number(await progress.getAttribute('value'))
+    await expect.poll(value).toBeGreaterThan(0)
+    // The stream says how far it is. The list is read anew for what the log says: that it began, and each tenth.
+    const [from, asked] = [await value(), dashboard.requests.length]
+    await expect.poll(value).toBeGreaterThan(from + 5)
+    const since = dashboard.requests.slice(asked).filter((url) => url.endsWith('/api/models'))
+    expect(since.length).toBeLessThanOrEqual(2)
     await row.getByRole('button', { name: 'Cancel' }).click()
     const goOn = row.getByRole('button', { name: /^Install \(goes on from .*: tiny-test$/ })
     await goOn.waitFor()

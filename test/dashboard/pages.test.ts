@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { hasProgram } from '@gatehouse/testkit/programs'
+import type { Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard, password } from '../support/dashboard.ts'
 import { Installation, invokeUntilTaken as invoke } from '../support/server.ts'
@@ -97,6 +98,41 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
       expect(await dashboard.overhang()).toBe(0)
     },
   )
+
+  test('ask the service for nothing while nothing happens, however long they stay open', async () => {
+    const { context, page } = await dashboard.another()
+    await context.addCookies(await dashboard.page.context().cookies())
+    const asked: string[] = []
+    let open = 0
+    const isCall = (url: string) => url.includes('/api/') && !url.includes('/stream')
+    page.on('request', (request) => {
+      if (!isCall(request.url())) return
+      asked.push(request.url())
+      open += 1
+    })
+    const ended = (request: Request) => {
+      if (isCall(request.url())) open -= 1
+    }
+    page.on('requestfinished', ended)
+    page.on('requestfailed', ended)
+    const answered = () => expect.poll(() => open).toBe(0)
+    // Plots of a day move on every 24 minutes: the time begins with such a step.
+    const stepMs = 24 * 60_000
+    await page.clock.install({ time: Math.floor(Date.now() / stepMs) * stepMs })
+    for (const view of ['/overview', '/models', '/services', '/activity', '/audit', '/approvals']) {
+      await page.goto(`${dashboard.run.dashboard_url}${view}`)
+      await page.getByText('Live', { exact: true }).waitFor()
+      await expect.poll(() => page.locator('#content .animate-pulse').count()).toBe(0)
+      // What a page reads once more after it has begun to listen.
+      await page.clock.runFor(5_000)
+      await answered()
+      asked.length = 0
+      await page.clock.runFor(5 * 60_000)
+      await answered()
+      expect(asked).toEqual([])
+    }
+    await context.close()
+  })
 
   test('show what happens as it happens, and hold it back while paused', async () => {
     const { page } = dashboard

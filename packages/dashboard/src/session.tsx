@@ -15,8 +15,7 @@ export const useLogin = () =>
         if (error instanceof ClientError && error.status === 401) return null
         throw error
       }),
-    // The stream of events notices when a login ends; this is for a page that slept.
-    refetchInterval: 60_000,
+    // The streams notice when a login ends, and it is asked for again when somebody comes back to the page.
     staleTime: 30_000,
   })
 

@@ -122,6 +122,7 @@ export const routes: readonly RouteEntry[] = [
   { name: 'replayPolicy', method: 'POST', path: '/api/policies/replay', sends: 'body', answer: 'lines' },
   { name: 'saveOrganisationPolicy', method: 'PUT', path: '/api/policies/organisation', sends: 'body', takes: 'if_match', fields: 'version file_version problems previous' },
   { name: 'saveAgentPolicy', method: 'PUT', path: '/api/policies/agents/:name', sends: 'body', takes: 'if_match', fields: 'version file_version problems previous' },
+  { name: 'streamProgress', method: 'GET', path: '/api/progress/stream', answer: 'events' },
   { name: 'showProxy', method: 'GET', path: '/api/proxy/status', fields: 'services' },
   { name: 'listServiceKinds', method: 'GET', path: '/api/proxy/kinds', fields: 'kinds' },
   { name: 'connectService', method: 'POST', path: '/api/proxy/services', sends: 'body', fields: 'service checks' },

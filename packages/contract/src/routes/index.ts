@@ -19,6 +19,7 @@ import { operatorRoutes } from './operators.ts'
 import { pauseRoutes } from './pause.ts'
 import { policyRoutes } from './policies.ts'
 import { processRoutes } from './processes.ts'
+import { progressRoutes } from './progress.ts'
 import { proxyRoutes } from './proxy.ts'
 import { questionRoutes } from './questions.ts'
 import { sandboxRoutes } from './sandbox.ts'
@@ -59,6 +60,7 @@ export const routes = {
   ...loginRoutes,
   ...operatorRoutes,
   ...policyRoutes,
+  ...progressRoutes,
   ...proxyRoutes,
   ...upstreamRoutes,
   ...questionRoutes,

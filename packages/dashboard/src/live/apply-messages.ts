@@ -1,4 +1,11 @@
-import type { Approval, ApprovalList } from '@gatehouse/contract'
+import type {
+  Approval,
+  ApprovalList,
+  ModelJob,
+  ModelList,
+  ProxyStatus,
+  ServiceSync,
+} from '@gatehouse/contract'
 import type { QueryClient } from '@tanstack/react-query'
 import type { LiveMessage } from './live-message.ts'
 
@@ -16,6 +23,19 @@ export function withApproval(list: ApprovalList, approval: Approval): ApprovalLi
     total: list.total + Number(waits) - Number(was),
   }
 }
+
+/** Models after one more thing was heard of an installation. */
+const withJob = (list: ModelList, job: ModelJob): ModelList => ({
+  ...list,
+  models: list.models.map((model) => (model.id === job.model_id ? { ...model, job } : model)),
+})
+
+/** Services after one more thing was heard of how one is read. */
+const withSync = ({ services }: ProxyStatus, sync: ServiceSync): ProxyStatus => ({
+  services: services.map((service) =>
+    service.name === sync.name ? { ...service, ...sync } : service,
+  ),
+})
 
 /** Reads of these change with each call; others with what people and the service do. */
 const movedByCalls = ['getStatus', 'listAgents', 'showAgent', 'queryAudit', 'getFigures']
@@ -67,6 +87,24 @@ export function createApplier(client: QueryClient): (messages: readonly LiveMess
           break
         case 'question':
           void client.invalidateQueries({ queryKey: ['listQuestions'] })
+          break
+        case 'model':
+          client.setQueryData<ModelList>(
+            ['listModels', {}],
+            (list) => list && withJob(list, message.job),
+          )
+          // A run that ended changed more than its job: the file, or the rest of a download.
+          if (message.job.status !== 'running') refetch((name) => name === 'listModels')
+          break
+        case 'service':
+          client.setQueryData<ProxyStatus>(
+            ['showProxy', {}],
+            (status) => status && withSync(status, message.sync),
+          )
+          if (message.sync.progress === null) refetch((name) => name === 'showProxy')
+          break
+        case 'engine':
+          client.setQueryData(['showEngine', {}], message.engine)
           break
         case 'activity':
           if (message.event.type === 'capability_invoked') afterCalls()

@@ -1,10 +1,17 @@
-import type { ActivityEvent, Approval, ApprovalList } from '@gatehouse/contract'
+import type {
+  ActivityEvent,
+  Approval,
+  ApprovalList,
+  EngineState,
+  ModelJob,
+  ServiceSync,
+} from '@gatehouse/contract'
 import type { LiveMessage, LiveState } from './live-message.ts'
 
 /** Messages that came within this time are told together. */
 const gatherMs = 60
 
-/** The activity and approval streams of the service, as one. A browser reconnects by itself, from the last event. */
+/** The streams of the service, as one. A browser reconnects by itself, from the last event. */
 export function openStreams(
   after: string | null,
   tell: (messages: readonly LiveMessage[]) => void,
@@ -25,9 +32,10 @@ export function openStreams(
   const query = after === null ? '' : `?${new URLSearchParams({ after })}`
   const activity = new EventSource(`/api/activity/stream${query}`)
   const approvals = new EventSource('/api/approvals/stream')
+  const progress = new EventSource('/api/progress/stream')
+  const all = [activity, approvals, progress]
   let state: LiveState = 'connecting'
   const look = () => {
-    const all = [activity, approvals]
     const next = all.some(({ readyState }) => readyState === EventSource.CLOSED)
       ? 'refused'
       : all.every(({ readyState }) => readyState === EventSource.OPEN)
@@ -39,7 +47,7 @@ export function openStreams(
     state = next
     add({ kind: 'state', state })
   }
-  for (const stream of [activity, approvals]) {
+  for (const stream of all) {
     stream.addEventListener('open', look)
     stream.addEventListener('error', look)
   }
@@ -53,11 +61,19 @@ export function openStreams(
     add({ kind: 'approvals', list: JSON.parse(data) as ApprovalList }),
   )
   approvals.addEventListener('question', () => add({ kind: 'question' }))
+  progress.addEventListener('model', ({ data }: MessageEvent<string>) =>
+    add({ kind: 'model', job: JSON.parse(data) as ModelJob }),
+  )
+  progress.addEventListener('service', ({ data }: MessageEvent<string>) =>
+    add({ kind: 'service', sync: JSON.parse(data) as ServiceSync }),
+  )
+  progress.addEventListener('engine', ({ data }: MessageEvent<string>) =>
+    add({ kind: 'engine', engine: JSON.parse(data) as EngineState }),
+  )
   return {
     [Symbol.dispose]: () => {
       clearTimeout(timer)
-      activity.close()
-      approvals.close()
+      for (const stream of all) stream.close()
     },
   }
 }

@@ -6,7 +6,7 @@ type Posted =
   | { readonly kind: 'messages'; readonly messages: readonly LiveMessage[] }
 
 /**
- * One pair of streams for all tabs: a browser opens six connections to a service and no more. The tab that
+ * One set of streams for all tabs: a browser opens six connections to a service and no more. The tab that
  * holds the lock reads them and passes on what they tell; when it closes, the next one goes on from there.
  */
 export function shareStreams(tell: (messages: readonly LiveMessage[]) => void): Disposable {

@@ -17,6 +17,8 @@ export const modelsText = {
   lastFailure: 'Last failure',
   setUp: 'Set up the engine',
   setUpBegun: 'The engine is being set up.',
+  setUpProgress: (done: string, total: string) =>
+    `Setting up the engine: ${done} of ${total} packages are here.`,
   start: 'Load a model',
   stop: 'Stop the engine',
   catalog: 'Catalog',

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ModelJob } from '@gatehouse/contract'
 import { scriptModel } from '@gatehouse/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openCanary } from '../../src/outbound/testing.ts'
@@ -341,6 +342,25 @@ describe('an installation', () => {
       .filter(({ type }) => type === 'model_install_progress')
       .map(({ model }) => model?.percent)
     expect(steps.toReversed()).toEqual([10, 20, 30, 40, 50, 60, 70, 80, 90])
+  })
+
+  test('is told to those who listen while it runs, and once more when it has ended', async () => {
+    source.file('/tiny.gguf', bytes, slow)
+    await using kit = await openModelKit(source)
+    const heard: ModelJob[] = []
+    using _listening = kit.kit.app.subscribeInstalls((job) => void heard.push(job))
+    const { id } = await begun(kit)
+    const before = heard.length
+    await expect
+      .poll(() => {
+        kit.kit.clock.move(1_000)
+        return heard.slice(before).some(({ downloaded_bytes }) => downloaded_bytes > 8_000)
+      })
+      .toBe(true)
+    await kit.until(id, ({ status }) => status === 'done')
+    await expect.poll(() => heard.at(-1)?.status).toBe('done')
+    expect(new Set(heard.map((job) => job.id))).toEqual(new Set([id]))
+    expect(heard.at(-1)).toEqual(await kit.kit.app.showModelJob(kit.op, { job_id: id }))
   })
 
   test('does not begin where the disk lacks the room, and says by how much', async () => {

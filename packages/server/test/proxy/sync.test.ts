@@ -1,3 +1,4 @@
+import type { ServiceSync } from '@gatehouse/contract'
 import type { FakeFault } from '@gatehouse/testkit/fake-service'
 import { expect, test } from 'vitest'
 import type { StoredService } from '../../src/ports/services.ts'
@@ -34,6 +35,23 @@ test('everything is read, then what changes, and reads never ask the service', a
   server.put('things', 't5', 'another')
   await syncUntil(proxy, async () => (await proxy.service()).replica_entries === 9)
   expect(await ids(proxy, 'another')).toEqual(['t5'])
+})
+
+test('those who listen hear how far a service is read, how that ended, and nothing while it stays so', async () => {
+  await using proxy = await openProxyKit()
+  const { kit, server } = proxy
+  const heard: ServiceSync[] = []
+  using _listening = kit.app.subscribeSyncs((sync) => void heard.push(sync))
+  const before = (await proxy.service()).last_sync
+  server.put('things', 't1', 'a thing')
+  await syncUntil(proxy, async () => heard.some(({ last_sync }) => last_sync !== before))
+  server.fault = ({ kind }) => (kind === 'changes' ? 'refuse' : null)
+  await syncUntil(proxy, async () => heard.at(-1)?.status === 'degraded')
+  expect(heard.at(-1)).toMatchObject({ name: 'fake', progress: null, reason: expect.any(String) })
+  const { name, status, reason, last_sync } = await proxy.service()
+  expect(heard.at(-1)).toMatchObject({ name, status, reason, last_sync })
+  const texts = heard.map((sync) => JSON.stringify(sync))
+  expect(texts.filter((text, at) => text === texts[at - 1])).toEqual([])
 })
 
 test('while a service is down, broken or away in the middle, reads go on and the reason is told', async () => {

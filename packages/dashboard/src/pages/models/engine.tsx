@@ -98,6 +98,21 @@ export const EngineView = ({ engine }: { readonly engine: EngineState }) => {
             )}
           </Notice>
         )}
+        {engine.setup.status === 'running' && (
+          <p role="status" className="text-ink-soft">
+            {engine.setup.packages_total === 0
+              ? text.setUpBegun
+              : text.setUpProgress(
+                  numberText(engine.setup.packages_done),
+                  numberText(engine.setup.packages_total),
+                )}
+          </p>
+        )}
+        {engine.setup.error !== null && !installed && (
+          <Notice tone="bad">
+            <Visible text={engine.setup.error.message} />
+          </Notice>
+        )}
         <Failure error={act.error} />
         <div className="card p-4">
           <Facts items={factsOf(engine)} />

@@ -16,7 +16,7 @@ import { Visible } from '../../ui/visible.tsx'
 
 const refresh = () => queryClient.invalidateQueries({ queryKey: ['listModels'] })
 
-export const isUnderWay = (job: ModelJob | null): boolean =>
+const isUnderWay = (job: ModelJob | null): boolean =>
   job?.status === 'running' || job?.status === 'waiting'
 
 const Progress = ({ job }: { readonly job: ModelJob }) => {

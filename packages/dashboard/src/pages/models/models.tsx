@@ -1,6 +1,5 @@
 import type { CatalogState, Model } from '@gatehouse/contract'
-import { useQuery } from '@tanstack/react-query'
-import { api, queryClient, read, useRead } from '../../api.ts'
+import { api, queryClient, useRead } from '../../api.ts'
 import { common } from '../../messages/common.ts'
 import { modelsText as text } from '../../messages/models.ts'
 import { useMay } from '../../session.tsx'
@@ -15,7 +14,7 @@ import { announce } from '../../ui/toasts.tsx'
 import { useAct } from '../../ui/use-act.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { EngineView } from './engine.tsx'
-import { isUnderWay, ModelActions, ModelFitView, ModelState } from './model-row.tsx'
+import { ModelActions, ModelFitView, ModelState } from './model-row.tsx'
 
 const columns: readonly Column<Model>[] = [
   {
@@ -115,15 +114,8 @@ const Catalog = ({ catalog }: { readonly catalog: CatalogState }) => {
   )
 }
 
-const progressMs = 1_000
-
 export const ModelsPage = () => {
-  const list = useQuery({
-    ...read('listModels'),
-    // The progress of a download is no event of the log; it is asked for while one runs.
-    refetchInterval: ({ state: { data } }) =>
-      data?.models.some(({ job }) => isUnderWay(job)) === true ? progressMs : false,
-  })
+  const list = useRead('listModels')
   const engine = useRead('showEngine')
   return (
     <Page title={text.title} intro={text.intro}>

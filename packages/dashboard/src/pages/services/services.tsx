@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { read } from '../../api.ts'
+import { useRead } from '../../api.ts'
 import { servicesText as text } from '../../messages/services.ts'
 import { useMay } from '../../session.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -17,12 +16,7 @@ export const ServicesPage = () => {
   const [{ tab }, , open] = useFilters({ tab: 'services' })
   const [connecting, setConnecting] = useState(false)
   const mayConnect = useMay('proxy.manage')
-  const services = useQuery({
-    ...read('showProxy'),
-    // No event tells how far a sync is: it is asked while one is under way.
-    refetchInterval: ({ state: { data } }) =>
-      data?.services.some(({ status }) => status === 'syncing') === true ? 1_000 : false,
-  })
+  const services = useRead('showProxy')
   const waiting =
     services.data?.services.reduce((sum, { buffered_writes }) => sum + buffered_writes, 0) ?? 0
   return (

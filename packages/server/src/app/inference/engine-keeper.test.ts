@@ -90,6 +90,7 @@ function createKeeper(
       return engine
     },
   }
+  let changes = 0
   const op = () => ({ actor: { kind: 'system' }, request_id: 'r', session_id: null, signal: never })
   const keeper = new EngineKeeper({
     host,
@@ -97,15 +98,29 @@ function createKeeper(
     clock,
     log: silent,
     idleMs: 1_000,
+    changed: () => {
+      changes += 1
+    },
     op: op as never,
   })
   const name = (model: InstalledModel, signal = never) =>
     keeper.use(model, signal, async (engine) => (engine as FakeEngine).model)
-  return { keeper, clock, started, orders, measured, struck, name }
+  return { keeper, clock, started, orders, measured, struck, name, changes: () => changes }
 }
 
 const failure = (detail: string, refused = false) =>
   new GatehouseError('EngineFailed', { detail, ...(refused ? { refused } : {}) })
+
+test('says each time that what is loaded is another, and nothing while it stays', async () => {
+  const { name, changes, keeper } = createKeeper()
+  await name(a)
+  // Being loaded, loaded, and no longer being loaded.
+  expect(changes()).toBe(3)
+  await name(a)
+  expect(changes()).toBe(3)
+  await keeper.stop()
+  expect(changes()).toBe(4)
+})
 
 test('loads a model once, measures it once, and gives it the memory of the estimate and a quarter more', async () => {
   const { name, started, orders, measured, keeper } = createKeeper()

@@ -13,6 +13,8 @@ export type KeeperDeps = {
   readonly clock: Clock
   readonly log: Log
   readonly idleMs: number
+  /** Hears that what is loaded, or being loaded, is another. */
+  readonly changed: () => void
   readonly op: () => Op
 }
 
@@ -26,6 +28,7 @@ type Loading = {
   readonly stop: AbortController
   readonly loaded: Promise<Loaded>
 }
+type Now = { readonly loading: Loading | null; readonly loaded: Loaded | null }
 type Rest = { readonly crashes: number; readonly againMs: number }
 
 const MiB = 1024 * 1024
@@ -47,8 +50,7 @@ const sameFile = (a: InstalledModel, b: InstalledModel): boolean => a.sha256 ===
 /** The one engine there is: brought up by the first who needs it, and let go when nobody does. */
 export class EngineKeeper {
   readonly #deps: KeeperDeps
-  #loading: Loading | null = null
-  #loaded: Loaded | null = null
+  #now: Now = { loading: null, loaded: null }
   /** Engines whose end we wanted. */
   readonly #wanted = new WeakSet<Engine>()
   readonly #rests = new Map<string, Rest>()
@@ -61,12 +63,34 @@ export class EngineKeeper {
   }
 
   get loaded(): Loaded | null {
-    return this.#loaded
+    return this.#now.loaded
+  }
+
+  get #loaded(): Loaded | null {
+    return this.#now.loaded
+  }
+
+  set #loaded(loaded: Loaded | null) {
+    this.#become({ ...this.#now, loaded })
+  }
+
+  get #loading(): Loading | null {
+    return this.#now.loading
+  }
+
+  set #loading(loading: Loading | null) {
+    this.#become({ ...this.#now, loading })
+  }
+
+  #become(next: Now): void {
+    const was = this.#now
+    this.#now = next
+    if (was.loaded !== next.loaded || was.loading !== next.loading) this.#deps.changed()
   }
 
   /** The model that is being loaded. */
   get loading(): InstalledModel | null {
-    return this.#loading?.model ?? null
+    return this.#now.loading?.model ?? null
   }
 
   /** Until when what ended by itself rests, of the model that ended last. */

@@ -7,6 +7,8 @@ import type { Op } from '../call/op.ts'
 
 type Deps = Pick<Basics, 'auditLog' | 'clock' | 'log'> & {
   readonly installer: EngineInstaller
+  /** Hears of each step. */
+  readonly changed: () => void
   readonly signal: AbortSignal
 }
 
@@ -52,11 +54,12 @@ export class EngineSetupRun {
   }
 
   async #run(op: Op, version: string): Promise<void> {
-    const { installer, auditLog, signal, log } = this.#deps
+    const { installer, auditLog, signal, log, changed } = this.#deps
     let error: EngineSetup['error'] = null
     try {
       await installer.install((packages_done, packages_total) => {
         this.#state = { ...this.#state, packages_done, packages_total }
+        changed()
       }, signal)
     } catch (cause) {
       const known =
@@ -77,6 +80,7 @@ export class EngineSetupRun {
     }
     const status = error === null ? 'done' : 'failed'
     this.#state = { ...this.#state, status, error, finished_at: this.#now() }
+    changed()
   }
 
   #now(): string {

@@ -21,6 +21,7 @@ import type { InstalledModel, InstalledModels } from '../../ports/models.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Call } from '../call/call.ts'
+import { Hearers } from '../call/hearers.ts'
 import { actorText, type Op, systemOp } from '../call/op.ts'
 import type { Part, PartHealth } from '../call/part.ts'
 import { EngineKeeper } from './engine-keeper.ts'
@@ -48,6 +49,8 @@ export type ModelRequest = { readonly model?: string | undefined }
 /** For people; whatever changes something or uses a model is recorded. */
 export interface InferenceUseCases {
   showEngine(op: Op): Promise<EngineState>
+  /** Calls the listener with the state of the engine as it becomes another, and with each step of its installation. */
+  subscribeEngine(listener: (state: EngineState) => void): Disposable
   /** Installs the engine behind the answer; a second request joins the one that runs. */
   setUpEngine(op: Op): Promise<EngineSetup>
   /** Loads a model now instead of with the first request. */
@@ -96,16 +99,26 @@ export function bindInference(deps: InferenceDeps): Inference {
   const { installed, auditLog, clock, log, signal } = deps
   const { host, installer } = deps.engine
   const records = new ModelRecords(deps)
+  const hearers = new Hearers<EngineState>()
+  // One after the other: the last that is told is how it is.
+  let telling = Promise.resolve()
+  const changed = () => {
+    if (!hearers.any) return
+    telling = telling
+      .then(async () => hearers.tell(await show()))
+      .catch((err: unknown) => log.warn({ err }, 'how the engine is was not told'))
+  }
   const keeper = new EngineKeeper({
     host,
     records,
     clock,
     log,
+    changed,
     idleMs: deps.settings['engine.idle'],
     op: () => systemOp(deps),
   })
   const queue = new FairQueue(waitingMax)
-  const setup = new EngineSetupRun({ auditLog, clock, log, installer, signal })
+  const setup = new EngineSetupRun({ auditLog, clock, log, installer, changed, signal })
   const counts = { requests: 0 }
   const show = () => stateOf({ keeper, queue, setup, records, installed, installer, clock, counts })
 
@@ -188,6 +201,7 @@ export function bindInference(deps: InferenceDeps): Inference {
   return {
     useCases: {
       showEngine: show,
+      subscribeEngine: (listener) => hearers.add(listener),
       setUpEngine: (by) => setup.begin(by),
       async startEngine(by, { model: id }) {
         const model = await chosen(id ?? undefined)
@@ -264,6 +278,7 @@ export function bindInference(deps: InferenceDeps): Inference {
     start: async () => {},
     async stopped() {
       await Promise.all([keeper.stop(), setup.stopped()])
+      await telling
     },
   }
 }

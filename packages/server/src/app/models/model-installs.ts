@@ -4,7 +4,9 @@ import type { StoredJob } from '../../ports/jobs.ts'
 import type { ModelFiles } from '../../ports/models.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
+import { Hearers } from '../call/hearers.ts'
 import { actorText, type Op } from '../call/op.ts'
+import { PollLoop } from '../call/poll-loop.ts'
 import { type JobKind, type JobVerdict, newJob } from '../time/job-kind.ts'
 import { JobRunner } from '../time/job-runner.ts'
 import { InstallRun } from './model-install-run.ts'
@@ -28,6 +30,7 @@ type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'log'> & {
 /** A kill costs a run, and nothing is lost by many. */
 const attemptsMax = 1_000_000
 const jobsKept = 20
+const tellEveryMs = 1_000
 
 /** Ids sort by creation; due times do not, as those that waited for a retry show. */
 const findNewest = (jobs: readonly StoredJob[]): StoredJob | null =>
@@ -47,6 +50,7 @@ export class ModelInstalls {
   readonly #active = new Map<string, ActiveInstall>()
   /** The last of those that want the file of a hash: two models may share one. */
   readonly #turns = new Map<string, Promise<void>>()
+  readonly #hearers = new Hearers<ModelJob>()
   #started: Promise<void> | null = null
 
   constructor(deps: Deps) {
@@ -62,6 +66,11 @@ export class ModelInstalls {
 
   async stopped(): Promise<void> {
     if (this.#started) await this.#jobs.stopped()
+  }
+
+  /** Tells how far installations are, and how each ended. */
+  subscribe(hear: (job: ModelJob) => void): Disposable {
+    return this.#hearers.add(hear)
   }
 
   /** The last installation of a model, or null. */
@@ -153,6 +162,11 @@ export class ModelInstalls {
       // Only time was lost: a start goes on at once.
       afterLossMs: 0,
       perform: (job, signal) => this.#perform(job, signal),
+      ended: (job) => {
+        this.#tell(job).catch((err: unknown) =>
+          this.#deps.log.warn({ err }, 'how an installation ended was not told'),
+        )
+      },
     }
   }
 
@@ -165,6 +179,7 @@ export class ModelInstalls {
       isShared: (sha256: string, besides: string | null) => this.isShared(sha256, besides),
     }
     const run = new InstallRun(deps, job, active, signal)
+    const telling = this.#tellOn(job)
     try {
       await this.#inTurn(payloadOf(job).entry.sha256, () => run.install())
       await this.#deps.storage.jobs.prune(0, { subject: job.subject, keep: jobsKept })
@@ -172,7 +187,32 @@ export class ModelInstalls {
     } catch (cause) {
       return await run.failed(cause, signal.aborted)
     } finally {
+      await telling[Symbol.asyncDispose]()
       this.#active.delete(job.id)
+    }
+  }
+
+  async #tell(job: StoredJob): Promise<void> {
+    if (this.#hearers.any) this.#hearers.tell(await this.record(job))
+  }
+
+  /** Tells how far a run is, also while no byte comes, until it is disposed. */
+  #tellOn(job: StoredJob): AsyncDisposable {
+    const ended = new AbortController()
+    const telling = new PollLoop(
+      { ...this.#deps, signal: ended.signal },
+      {
+        name: 'telling how far an installation is',
+        everyMs: tellEveryMs,
+        look: () => this.#tell(job),
+      },
+    )
+    telling.start()
+    return {
+      async [Symbol.asyncDispose]() {
+        ended.abort()
+        await telling.stopped()
+      },
     }
   }
 

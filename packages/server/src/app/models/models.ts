@@ -41,6 +41,8 @@ export interface ModelUseCases {
   inspectModel(op: Op, input: { id: string }): Promise<Model>
   installModel(op: Op, input: { id: string }): Promise<ModelJob>
   showModelJob(op: Op, input: { job_id: string }): Promise<ModelJob>
+  /** Calls the listener with each installation as it gets on, about once a second, and as it ends. */
+  subscribeInstalls(listener: (job: ModelJob) => void): Disposable
   cancelInstall(op: Op, input: { id: string }): Promise<ModelJob>
   removeModel(op: Op, input: { id: string }): Promise<RemovedModel>
   /** Hashes the installed file again; one that changed is taken out of use. */
@@ -71,6 +73,7 @@ export function bindModels(deps: ModelsDeps): Models {
       inspectModel: (op, { id }) => inspectModel(op, inner, id),
       installModel: (op, { id }) => installModel(op, inner, id),
       showModelJob: (_op, { job_id }) => installs.find(job_id),
+      subscribeInstalls: (listener) => installs.subscribe(listener),
       async cancelInstall(op, { id }) {
         await shelf.show(id)
         return installs.cancel(op, id)

@@ -9,6 +9,7 @@ import type {
   RollbackPreview,
   RollbackStatus,
   ServiceKind,
+  ServiceSync,
   ServiceTest,
   SyncService,
   WriteFilterStatus,
@@ -52,6 +53,8 @@ export interface ProxyUseCases {
   testService(op: Op, input: { name: string }): Promise<ServiceTest>
   disconnectService(op: Op, input: { name: string } & DisconnectService): Promise<ProxyService>
   syncService(op: Op, input: { name: string } & SyncService): Promise<ProxyService>
+  /** Calls the listener with each service as it is read, about once a second, and as that ends. */
+  subscribeSyncs(listener: (sync: ServiceSync) => void): Disposable
   /** `pending`: buffered and executing ones; `dead`: those that failed and wait for a person. */
   listWrites(
     op: Op,
@@ -133,6 +136,7 @@ export function bindProxy(given: Omit<ProxyDeps, 'opened' | 'nudge'>): Proxy {
       testService: (op, input) => testService(op, deps, input),
       disconnectService: (op, input) => disconnectService(op, deps, input),
       syncService: (op, input) => requestSync(op, deps, input),
+      subscribeSyncs: (listener) => syncs.subscribe(listener),
       listWrites: (_op, input) => listWrites(deps, input),
       cancelWrite: (op, input) => cancelWrite(op, deps, input),
       retryWrite: (op, input) => retryWrite(op, deps, input),

@@ -1,4 +1,10 @@
-import type { BufferedWrite, ProxyService, RollbackPoint, WriteError } from '@gatehouse/contract'
+import type {
+  BufferedWrite,
+  ProxyService,
+  RollbackPoint,
+  ServiceSync,
+  WriteError,
+} from '@gatehouse/contract'
 import { parseStored } from '../../domain/parse-stored.ts'
 import type { ServiceOperation } from '../../ports/service-adapter.ts'
 import type { StoredService } from '../../ports/services.ts'
@@ -115,23 +121,27 @@ export type ServiceFigures = {
   readonly points: number
 }
 
-export const serviceRecord = (
-  deps: Pick<ProxyDeps, 'clock'>,
-  s: StoredService,
-  { entries, writes, points }: ServiceFigures,
-): ProxyService => ({
+export const syncRecord = (deps: Pick<ProxyDeps, 'clock'>, s: StoredService): ServiceSync => ({
   name: s.name,
   status: s.status,
   last_sync: isoOrNull(s.last_sync_ms),
-  replica_entries: entries,
-  buffered_writes: writes.buffered,
-  rollback_points: points,
-  kind: s.kind,
   reason: s.reason,
   failing_since: isoOrNull(s.failing_since_ms),
   next_sync: s.status === 'disconnected' ? null : isoOf(deps, s.next_sync_ms),
   progress:
     s.progress_json === null ? null : parseStored(s.progress_json, 'services.progress_json'),
+})
+
+export const serviceRecord = (
+  deps: Pick<ProxyDeps, 'clock'>,
+  s: StoredService,
+  { entries, writes, points }: ServiceFigures,
+): ProxyService => ({
+  ...syncRecord(deps, s),
+  replica_entries: entries,
+  buffered_writes: writes.buffered,
+  rollback_points: points,
+  kind: s.kind,
   dead_letters: writes.dead,
   agents: [...s.agents],
   settings: parseStored(s.settings_json, 'services.settings_json'),

@@ -1,9 +1,12 @@
+import type { ServiceSync } from '@gatehouse/contract'
 import type { StoredService } from '../../ports/services.ts'
+import { Hearers } from '../call/hearers.ts'
 import { systemOp } from '../call/op.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { raiseAlert, resolveAlert } from '../supervision/alerts.ts'
 import type { ProxyDeps } from './deps.ts'
 import { Listeners } from './listeners.ts'
+import { syncRecord } from './records.ts'
 import { syncService } from './sync-service.ts'
 
 const lookAgainMs = 1_000
@@ -15,6 +18,16 @@ const dropAtOnce = 50
 
 export const alertKey = (name: string): string => `system:service:${name}`
 
+/** Fields of a service that people are told of as they change. */
+const told = [
+  'status',
+  'reason',
+  'failing_since_ms',
+  'last_sync_ms',
+  'next_sync_ms',
+  'progress_json',
+] as const satisfies readonly (keyof StoredService)[]
+
 /** Keeps the replicas up to date: each service by one node, again and again, and later where it fails. */
 export class SyncRunner {
   readonly #deps: ProxyDeps
@@ -23,6 +36,7 @@ export class SyncRunner {
   readonly #listeners: Listeners
   #dropped: Promise<void> = Promise.resolve()
   #services: readonly StoredService[] = []
+  readonly #hearers = new Hearers<ServiceSync>()
 
   constructor(deps: ProxyDeps) {
     this.#deps = deps
@@ -41,6 +55,11 @@ export class SyncRunner {
   /** As they were at the last look: for health, which must not wait. */
   services(): readonly StoredService[] {
     return this.#services
+  }
+
+  /** Tells of each service that is another than at the last look, whichever node reads it. */
+  subscribe(hear: (sync: ServiceSync) => void): Disposable {
+    return this.#hearers.add(hear)
   }
 
   async start(): Promise<void> {
@@ -66,7 +85,7 @@ export class SyncRunner {
 
   async #syncDue(): Promise<void> {
     const { storage, clock, log, draining } = this.#deps
-    this.#services = await storage.services.list()
+    this.#take(await storage.services.list())
     if (draining?.()) return
     const nowMs = clock.now()
     for (const service of this.#services) {
@@ -83,6 +102,17 @@ export class SyncRunner {
         })
         .finally(() => this.#running.delete(name))
       this.#running.set(name, run)
+    }
+  }
+
+  #take(services: readonly StoredService[]): void {
+    const before = new Map(this.#services.map((service) => [service.name, service]))
+    this.#services = services
+    if (!this.#hearers.any) return
+    for (const service of services) {
+      const known = before.get(service.name)
+      if (!known || told.some((field) => known[field] !== service[field]))
+        this.#hearers.tell(syncRecord(this.#deps, service))
     }
   }
 

@@ -18,6 +18,8 @@ export type JobKind = {
   perform(job: StoredJob, signal: AbortSignal): Promise<JobVerdict>
   /** Joins the transaction that reports a run which died, so that what should follow it still does. */
   lost?(tx: AuditTransaction, job: StoredJob): Promise<void>
+  /** Hears of the end of a run once it is stored: the job as it is from then on. */
+  ended?(job: StoredJob): void
 }
 
 /** A job that waits for its time. Insert it with what it belongs to, then `nudge` the runner. */

@@ -121,7 +121,9 @@ export class JobRunner {
       log.error({ err: cause, job_id: job.id, kind: job.kind }, 'a job failed unexpectedly')
       verdict = { kind: kind?.repeatable ? 'again' : 'threw', outcome: failureText(cause) }
     }
-    await this.#finish(job, this.#after(job, verdict))
+    const next = this.#after(job, verdict)
+    await this.#finish(job, next)
+    kind?.ended?.(next)
   }
 
   #after(

@@ -21,6 +21,7 @@ import { operatorHandlers } from './routes/operators.ts'
 import { pauseHandlers } from './routes/pause.ts'
 import { policyHandlers } from './routes/policies.ts'
 import { processHandlers } from './routes/processes.ts'
+import { progressHandlers } from './routes/progress.ts'
 import { proxyHandlers } from './routes/proxy.ts'
 import { questionHandlers } from './routes/questions.ts'
 import { sandboxHandlers } from './routes/sandbox.ts'
@@ -63,6 +64,7 @@ export function createHandlers(version: string): Handlers<Routes> {
     ...loginHandlers,
     ...operatorHandlers,
     ...policyHandlers,
+    ...progressHandlers,
     ...proxyHandlers,
     ...upstreamHandlers,
     ...questionHandlers,
