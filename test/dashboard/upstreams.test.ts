@@ -71,7 +71,7 @@ describe.skipIf(!canRun)('MCP servers in the dashboard', () => {
     await page.getByRole('heading', { name: 'echo', exact: true }).waitFor()
     const before = await invoke(dashboard.run, token, 'echo.say', { text: 'hello' })
     expect(before.error?.data?.['approval_id']).toBeUndefined()
-    await page.getByRole('button', { name: 'Accept', exact: true }).click()
+    await page.getByRole('button', { name: 'Accept: say' }).click()
     await page.getByText('say: accepted.').waitFor()
     await assertClean()
     const held = await invoke(dashboard.run, token, 'echo.say', { text: 'hello' })
@@ -93,6 +93,17 @@ describe.skipIf(!canRun)('MCP servers in the dashboard', () => {
     const listed = async () =>
       JSON.stringify(await rpc(dashboard.run, token, 'capabilities.list', { category: 'echo' }))
     expect(await listed()).not.toContain('echo.say')
+    await tool.getByRole('button', { name: 'Decline: say' }).click()
+    await tool.getByText('Declined', { exact: true }).waitFor()
+    // Nobody is asked any more, also after another look at the server, and no agent is offered it.
+    await page.getByRole('button', { name: 'Check again' }).click()
+    await page.getByText('Connected and compared.').last().waitFor()
+    expect((await api.showUpstream({ name: 'echo' })).upstream).toMatchObject({
+      ...{ status: 'ready', offered: 0, waiting: 0, declined: 1 },
+    })
+    expect(await listed()).not.toContain('echo.say')
+    expect(await difference.innerText()).toContain('and sends it elsewhere')
+    await assertClean()
     await tool.getByRole('button', { name: 'Accept' }).click()
     await tool.getByText('Offered', { exact: true }).waitFor()
     expect(await listed()).toContain('echo.say')

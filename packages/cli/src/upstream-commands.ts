@@ -33,6 +33,11 @@ export const upstreamCommands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/upstream-accept.ts')).upstreamAccept,
   },
   {
+    name: 'upstream decline',
+    summary: 'Leave new or changed tools of a server out of service until they change again',
+    load: async () => (await import('./commands/upstream-decline.ts')).upstreamDecline,
+  },
+  {
     name: 'upstream login',
     summary: 'Log in to a server over HTTP with a browser (OAuth), and show its tools',
     load: async () => (await import('./commands/upstream-login.ts')).upstreamLogin,

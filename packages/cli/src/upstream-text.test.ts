@@ -28,6 +28,7 @@ const upstream: Upstream = {
   connections: 0,
   offered: 2,
   waiting: 0,
+  declined: 0,
   refused: 0,
   added_at: '2126-01-01T00:00:00.000Z',
   seen_at: null,

@@ -109,7 +109,7 @@ export const upstreamText = (upstream: Upstream): string => {
     ...loginLines(upstream),
     ...grantLines(upstream),
     ...ownLines(upstream),
-    `Tools: ${upstream.offered} offered, ${upstream.waiting} waiting, ${upstream.refused} refused`,
+    `Tools: ${upstream.offered} offered, ${upstream.waiting} waiting, ${upstream.declined} declined, ${upstream.refused} refused`,
   ]
     .map(escapeText)
     .join('\n')
@@ -143,7 +143,11 @@ export const reviewText = (review: UpstreamReview, view: View): string => {
       .flatMap(differenceLines),
     ...refusedHostsText(review),
     ...(upstream.waiting > 0
-      ? ['', `Accept what waits: ${view.next(`upstream accept ${upstream.name}`)}`]
+      ? [
+          '',
+          `Accept what waits: ${view.next(`upstream accept ${upstream.name}`)}`,
+          `Or leave it out:   ${view.next(`upstream decline ${upstream.name}`)}`,
+        ]
       : []),
   ].join('\n')
 }

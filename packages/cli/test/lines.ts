@@ -111,6 +111,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'upstream show': ['notes'],
   'upstream tools': ['notes'],
   'upstream accept': [seeded.waitingUpstream, '--yes'],
+  'upstream decline': [seeded.waitingUpstream],
   'upstream test': ['notes'],
   'upstream refresh': ['notes'],
   'upstream restart': ['notes'],

@@ -99,9 +99,17 @@ export type EditUpstream = z.infer<typeof EditUpstream>
 
 /**
  * `offered`: accepted, and the server still has it so. `new`, `changed`, `vanished`: out of service until a
- * person has seen the difference and accepted it. `refused`: it can't be offered; `problem` says why.
+ * person has seen the difference and accepted it. `declined`: a person did not accept it, and is asked again once it is
+ * something else. `refused`: it can't be offered; `problem` says why.
  */
-export const UpstreamToolState = z.enum(['offered', 'new', 'changed', 'vanished', 'refused'])
+export const UpstreamToolState = z.enum([
+  'offered',
+  'new',
+  'changed',
+  'vanished',
+  'declined',
+  'refused',
+])
 export type UpstreamToolState = z.infer<typeof UpstreamToolState>
 
 /** Something in a definition that a person should look at before a model reads it. */
@@ -196,6 +204,7 @@ export const Upstream = z.object({
   connections: z.int().min(0),
   offered: z.int().min(0),
   waiting: z.int().min(0),
+  declined: z.int().min(0),
   refused: z.int().min(0),
   /** Rises with every change, also of what the server has. */
   version: z.int(),
@@ -224,6 +233,14 @@ export const AcceptUpstream = z.strictObject({
   tools: z.array(z.string().min(1).max(256)).max(1024).optional(),
 })
 export type AcceptUpstream = z.infer<typeof AcceptUpstream>
+
+export const DeclineUpstream = z.strictObject({
+  /** Of the review that the person has seen; another one is a 409. */
+  digest: z.string().min(1).max(128),
+  /** Names of tools as the server calls them; all that are new or changed where it is left out. */
+  tools: z.array(z.string().min(1).max(256)).max(1024).optional(),
+})
+export type DeclineUpstream = z.infer<typeof DeclineUpstream>
 
 /** Page of the dashboard that takes the answer of a login. */
 export const upstreamCallbackPath = '/upstreams/callback'

@@ -141,6 +141,7 @@ export const routes: readonly RouteEntry[] = [
   { name: 'addUpstream', method: 'POST', path: '/api/upstreams', sends: 'body', fields: 'upstream tools digest hosts_refused' },
   { name: 'editUpstream', method: 'PATCH', path: '/api/upstreams/:name', sends: 'body', takes: 'if_match', fields: 'upstream tools digest hosts_refused' },
   { name: 'acceptUpstream', method: 'POST', path: '/api/upstreams/:name/accept', sends: 'body', fields: 'upstream tools digest hosts_refused' },
+  { name: 'declineUpstream', method: 'POST', path: '/api/upstreams/:name/decline', sends: 'body', fields: 'upstream tools digest hosts_refused' },
   { name: 'refreshUpstream', method: 'POST', path: '/api/upstreams/:name/refresh', fields: 'upstream tools digest hosts_refused' },
   { name: 'restartUpstream', method: 'POST', path: '/api/upstreams/:name/restart', fields: 'upstream tools digest hosts_refused' },
   { name: 'loginUpstream', method: 'POST', path: '/api/upstreams/:name/login', sends: 'body', fields: 'name address state issuer expires_at' },

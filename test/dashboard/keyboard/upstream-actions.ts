@@ -121,9 +121,9 @@ export const upstreamActions = (world: World): readonly Action[] => {
       holds: async () => (await waiting()) === 3,
     },
     {
-      does: 'acceptUpstream',
+      does: 'declineUpstream',
       at: '/upstreams/echo',
-      by: (keys) => keys.press('Accept'),
+      by: (keys) => keys.press('Decline: sing'),
       holds: async () => (await waiting()) === 2,
     },
     {
@@ -131,6 +131,12 @@ export const upstreamActions = (world: World): readonly Action[] => {
       at: '/upstreams/echo',
       by: (keys) => keys.press('Accept all 2 to review'),
       holds: async () => (await waiting()) === 0,
+    },
+    {
+      does: 'acceptUpstream',
+      at: '/upstreams/echo',
+      by: (keys) => keys.press('Accept: sing'),
+      holds: async () => (await shown(world, 'echo'))?.offered === 3,
     },
     ...questionActions(world),
     {

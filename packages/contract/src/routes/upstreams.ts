@@ -1,6 +1,7 @@
 import {
   AcceptUpstream,
   AddUpstream,
+  DeclineUpstream,
   EditUpstream,
   FinishUpstreamLogin,
   LoginUpstream,
@@ -67,6 +68,16 @@ export const upstreamRoutes = defineRoutes({
     summary: 'Accept tools as they were shown: from now on agents are offered them',
     permission: 'upstreams.manage',
     body: AcceptUpstream,
+    answer: UpstreamReview,
+    errors: ['UpstreamNotFound', 'UpstreamRefused', 'Conflict'],
+  },
+  declineUpstream: {
+    method: 'POST',
+    path: '/api/upstreams/:name/decline',
+    summary:
+      'Leave tools out of service as they were shown: nobody is asked again until they are something else',
+    permission: 'upstreams.manage',
+    body: DeclineUpstream,
     answer: UpstreamReview,
     errors: ['UpstreamNotFound', 'UpstreamRefused', 'Conflict'],
   },

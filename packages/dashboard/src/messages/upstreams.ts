@@ -43,7 +43,8 @@ export const upstreamsText = {
     new: 'New',
     changed: 'Changed',
     vanished: 'Gone',
-    refused: 'Refused',
+    declined: 'Declined',
+    refused: 'Can’t be offered',
   },
   suggested: {
     autonomous: 'The server calls it read-only',
@@ -58,6 +59,11 @@ export const upstreamsText = {
   accept: 'Accept',
   acceptAll: (count: number) =>
     count === 1 ? 'Accept the tool to review' : `Accept all ${count} to review`,
+  decline: 'Decline',
+  declinedSaid: (name: string) =>
+    `${name}: declined. It stays out of service, and you are asked again only if it changes.`,
+  declinedNote:
+    'Declined as it is here. Nobody is asked again until the server shows something else.',
   acceptedSaid: (name: string) => `${name}: accepted. Agents are offered it from now on.`,
   refresh: 'Check again',
   refreshed: 'Connected and compared.',

@@ -119,6 +119,7 @@ const things: Readonly<Partial<Record<RouteName, string>>> = {
   answerQuestion: seeded.question,
   showUpstream: seeded.upstream,
   acceptUpstream: seeded.upstream,
+  declineUpstream: seeded.upstream,
   refreshUpstream: seeded.upstream,
   restartUpstream: seeded.upstream,
   editUpstream: seeded.upstream,
@@ -191,6 +192,11 @@ const before: Readonly<Partial<Record<RouteName, Before>>> = {
   async acceptUpstream({ kit }) {
     const { digest } = await kit.app.showUpstream(kit.operator(), { name: seeded.upstream })
     return { digest }
+  },
+  async declineUpstream({ kit }) {
+    // Nothing of what is offered can be declined.
+    const { digest } = await kit.app.showUpstream(kit.operator(), { name: seeded.upstream })
+    return { digest, tools: [] }
   },
   async inviteNode({ kit }) {
     Object.assign(kit.storage, { isShared: true, isNetworked: true })

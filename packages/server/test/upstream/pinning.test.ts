@@ -66,6 +66,55 @@ describe.skipIf(!hasProgram('bwrap'))('definitions of an upstream server are pin
     expect(await say(kit)).toMatchObject({ kind: 'succeeded' })
   })
 
+  test('a change that a person declines stays out of service and asks nobody, until it is another', async () => {
+    await using kit = await opened(tool('say'), tool('pid'))
+    const op = kit.kit.operator()
+    const decline = async (tools?: string[]) => {
+      const { digest } = await kit.show()
+      return kit.kit.app.declineUpstream(op, { name: 'scripted', digest, ...(tools && { tools }) })
+    }
+    const refresh = () => kit.kit.app.refreshUpstream(op, { name: 'scripted' })
+    const health = async () => (await kit.kit.app.health(op)).components.upstreams.status
+    kit.says({ tools: [tool('say', { description: 'Tells all.' }), tool('pid'), tool('fail')] })
+    await refresh()
+    expect(await health()).toBe('degraded')
+    const { tools, upstream } = await decline()
+    expect(tools.map(({ tool: name, state }) => [name, state])).toEqual([
+      ...[
+        ['say', 'declined'],
+        ['pid', 'offered'],
+        ['fail', 'declined'],
+      ],
+    ])
+    expect(tools[0]?.found).toContain('Tells all.')
+    expect(upstream).toMatchObject({ status: 'ready', waiting: 0, declined: 2 })
+    expect(await health()).toBe('healthy')
+    expect(await say(kit)).toMatchObject({
+      error: { type: 'UpstreamNotReviewed', message: expect.stringContaining('declined') },
+    })
+    const [entry] = await kit.kit.audit({ capability: 'upstream.declined' })
+    expect(entry).toMatchObject({
+      actor: 'user:ana',
+      arguments: {
+        tools: [
+          { tool: 'say', state: 'changed' },
+          { tool: 'fail', state: 'new' },
+        ],
+      },
+    })
+    await refresh()
+    expect((await kit.show()).upstream).toMatchObject({ waiting: 0, declined: 2 })
+    await expect(decline(['pid'])).rejects.toMatchObject({ type: 'UpstreamRefused' })
+    await expect(decline(['none'])).rejects.toMatchObject({ type: 'UpstreamRefused' })
+    kit.says({ tools: [tool('say', { description: 'Tells more.' }), tool('pid'), tool('fail')] })
+    await refresh()
+    expect((await kit.show()).upstream).toMatchObject({ status: 'needs_review', waiting: 1 })
+    kit.says({ tools: [tool('say'), tool('pid'), tool('fail')] })
+    await refresh()
+    expect(await say(kit)).toMatchObject({ kind: 'succeeded' })
+    expect((await kit.show()).upstream).toMatchObject({ offered: 2, declined: 1 })
+  })
+
   test('a change in the middle of a connection is seen before the next call', async () => {
     await using kit = await opened(tool('say'))
     expect(await say(kit)).toMatchObject({ kind: 'succeeded' })

@@ -19,6 +19,7 @@ const toolTones: Readonly<Record<UpstreamTool['state'], BadgeTone>> = {
   new: 'warn',
   changed: 'warn',
   vanished: 'warn',
+  declined: 'neutral',
   refused: 'bad',
 }
 

@@ -23,6 +23,7 @@ export const ToolCard = ({
   tiers,
   busy,
   onAccept,
+  onDecline,
 }: {
   readonly tool: UpstreamTool
   /** Agents by tier; null while policy does not know the tool. */
@@ -30,6 +31,8 @@ export const ToolCard = ({
   readonly busy: boolean
   /** Null where the person may not accept, or there is nothing to accept. */
   readonly onAccept: (() => void) | null
+  /** Null where the person may not, or nothing new is there to be declined. */
+  readonly onDecline: (() => void) | null
 }) => (
   <li className="card grid grid-cols-1 gap-2 p-4" data-tool={tool.tool}>
     <div className="flex flex-wrap items-center gap-2">
@@ -40,8 +43,18 @@ export const ToolCard = ({
       <span className="grow text-[0.933rem] text-ink-soft">
         {text.suggested[tool.suggested_tier]}
       </span>
+      {onDecline && (
+        <Button busy={busy} aria-label={`${text.decline}: ${tool.tool}`} onClick={onDecline}>
+          {text.decline}
+        </Button>
+      )}
       {onAccept && (
-        <Button tone="primary" busy={busy} onClick={onAccept}>
+        <Button
+          tone="primary"
+          busy={busy}
+          aria-label={`${text.accept}: ${tool.tool}`}
+          onClick={onAccept}
+        >
           {text.accept}
         </Button>
       )}
@@ -60,12 +73,13 @@ export const ToolCard = ({
         <Visible text={tool.problem} />
       </Notice>
     )}
+    {tool.state === 'declined' && <p className="text-ink-soft">{text.declinedNote}</p>}
     {tool.renamed_from !== null && <Notice tone="warn">{text.renamed(tool.renamed_from)}</Notice>}
     {tool.marks.map(({ kind, detail }) => (
       <Notice key={`${kind}${detail}`} tone="warn">
         <Visible text={detail} />
       </Notice>
     ))}
-    {needsReview(tool) && <Definition tool={tool} />}
+    {(needsReview(tool) || tool.state === 'declined') && <Definition tool={tool} />}
   </li>
 )

@@ -208,6 +208,12 @@ const Tools = ({ review, act }: { readonly review: UpstreamReview; readonly act:
       await refresh()
       announce(text.acceptedSaid(said))
     })
+  const decline = (name: string) => () =>
+    void act.run(async () => {
+      await api.declineUpstream({ name: upstream.name, digest, tools: [name] })
+      await refresh()
+      announce(text.declinedSaid(name))
+    })
   return (
     <Section
       title={text.tools}
@@ -234,7 +240,16 @@ const Tools = ({ review, act }: { readonly review: UpstreamReview; readonly act:
             tool={tool}
             tiers={tiers(tool.capability)}
             busy={act.busy}
-            onAccept={mayAccept && needsReview(tool) ? accept([tool.tool], tool.tool) : null}
+            onAccept={
+              mayAccept && (needsReview(tool) || tool.state === 'declined')
+                ? accept([tool.tool], tool.tool)
+                : null
+            }
+            onDecline={
+              mayAccept && (tool.state === 'new' || tool.state === 'changed')
+                ? decline(tool.tool)
+                : null
+            }
           />
         ))}
       </ul>

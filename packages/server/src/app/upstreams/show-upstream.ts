@@ -36,7 +36,10 @@ const asShown = (definition: object | null): string | null =>
 
 const toolRecord = (one: ComparedTool, names: readonly string[]): UpstreamTool => {
   const definition = one.found ?? one.accepted?.definition ?? { name: one.tool }
-  const differs = one.state === 'changed' || one.state === 'vanished'
+  const differs =
+    one.state === 'changed' ||
+    one.state === 'vanished' ||
+    (one.state === 'declined' && one.accepted !== null)
   const { title, description } = definition as Readonly<Record<string, unknown>>
   return {
     capability: one.capability,
@@ -122,6 +125,7 @@ export const upstreamRecord = (
     connections: connections.countOf(name),
     offered: count(compared, 'offered'),
     waiting: count(compared, 'new', 'changed', 'vanished'),
+    declined: count(compared, 'declined'),
     refused: count(compared, 'refused'),
     version: record.change_number,
     added_at: iso(record.added_ms),

@@ -45,6 +45,7 @@ const byToolOf = (compared: readonly ComparedTool[]): ByTool =>
 const reasonOf = (one: ComparedTool | undefined): string | null => {
   if (one === undefined || one.state === 'vanished') return 'the server does not have it any more'
   if (one.state === 'offered') return null
+  if (one.state === 'declined') return 'a person has declined what the server changed of it'
   return one.problem ?? 'the server describes it otherwise than when it was accepted'
 }
 

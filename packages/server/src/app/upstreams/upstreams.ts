@@ -3,6 +3,7 @@ import {
   type AddUpstream,
   type AnswerBody,
   type AnsweredQuestion,
+  type DeclineUpstream,
   type FinishUpstreamLogin,
   GatehouseError,
   type LoginUpstream,
@@ -16,7 +17,6 @@ import {
   type UpstreamReview,
   type UpstreamStatus,
 } from '@gatehouse/contract'
-import { acceptTools, isOtherCertificate } from '../../domain/upstream/pins.ts'
 import { suggestedTier, suggestRules } from '../../domain/upstream/suggest-rules.ts'
 import type { CapabilityContext } from '../../ports/capability.ts'
 import type { Sandbox } from '../../ports/sandbox.ts'
@@ -35,10 +35,10 @@ import type { ChangingLists } from './features.ts'
 import { beginLogin, endLogin, finishLogin, logout } from './login.ts'
 import { type QuestionDeps, Questions } from './questions.ts'
 import { recordSeen, whilePinned } from './record-seen.ts'
-import { reviewDigest, reviewOf, upstreamRecord } from './show-upstream.ts'
-import { orderOf, readRow, toRow } from './stored.ts'
+import { acceptUpstream, declineUpstream } from './review-tools.ts'
+import { reviewOf, upstreamRecord } from './show-upstream.ts'
+import { orderOf, readRow } from './stored.ts'
 import type { CallUpstream } from './tool-capability.ts'
-import type { ToolTable } from './tool-table.ts'
 import { findUpstream, type UpstreamDeps } from './upstream-deps.ts'
 
 export type UpstreamRoomDeps = Omit<UpstreamDeps, 'connections'> & {
@@ -61,6 +61,8 @@ export interface UpstreamUseCases {
   /** Raises `UpstreamChanged` where it is at none of the versions. */
   editUpstream(op: Op, input: EditOrder): Promise<UpstreamReview>
   acceptUpstream(op: Op, input: { name: string } & AcceptUpstream): Promise<UpstreamReview>
+  /** New and changed tools stay out of service, and ask nobody before the server shows something else. */
+  declineUpstream(op: Op, input: { name: string } & DeclineUpstream): Promise<UpstreamReview>
   refreshUpstream(op: Op, input: { name: string }): Promise<UpstreamReview>
   restartUpstream(op: Op, input: { name: string }): Promise<UpstreamReview>
   loginUpstream(op: Op, input: { name: string } & LoginUpstream): Promise<UpstreamLoginStart>
@@ -135,13 +137,12 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
       addUpstream: (op, input) => addUpstream(op, inner, input),
       editUpstream: (op, input) => editUpstream(op, inner, input),
       acceptUpstream: (op, input) => acceptUpstream(op, inner, input),
+      declineUpstream: (op, input) => declineUpstream(op, inner, input),
       refreshUpstream: (op, { name }) => refreshUpstream(op, inner, name, null),
       restartUpstream: (op, { name }) => restartUpstream(op, inner, name),
       loginUpstream: (op, input) => beginLogin(op, inner, input),
-      async finishUpstreamLogin(op, input) {
-        const agent = await finishLogin(op, inner, input)
-        return await refreshUpstream(op, inner, input.name, agent)
-      },
+      finishUpstreamLogin: async (op, input) =>
+        refreshUpstream(op, inner, input.name, await finishLogin(op, inner, input)),
       async logoutUpstream(op, { name, agent = null }) {
         await logout(op, inner, { name, agent })
         return await show(inner, name)
@@ -211,60 +212,6 @@ function healthOf(inner: Inner): Components['upstreams'] {
   return reasons.length === 0
     ? { status: 'healthy', servers }
     : { status: 'degraded', reason: reasons.join('; ').slice(0, 500), servers }
-}
-
-async function acceptUpstream(
-  op: Op,
-  inner: Inner,
-  { name, digest, tools }: { name: string } & AcceptUpstream,
-): Promise<UpstreamReview> {
-  const { record, isOther } = await inner.auditLog.transaction(async (tx) => {
-    const row = await tx.upstreams.find(name)
-    if (!row) throw new GatehouseError('UpstreamNotFound', { upstream: name.slice(0, 100) })
-    const current = readRow(row)
-    if (current.seen === null || reviewDigest(inner, current) !== digest)
-      throw new GatehouseError('Conflict', {
-        detail: `what ${name} has changed since it was shown: look at it again.`,
-      })
-    const compared = await inner.table.compare(current)
-    const waiting = compared.filter(({ state }) => state !== 'offered' && state !== 'refused')
-    const chosen = new Set(tools ?? waiting.map(({ tool }) => tool))
-    assertWaiting(name, chosen, compared)
-    const accepted = acceptTools(compared, current.seen, chosen)
-    const next = { ...current, accepted, change_number: current.change_number + 1 }
-    await tx.upstreams.put(toRow(next))
-    const isOther = isOtherCertificate(current.accepted, current.seen)
-    const facts = {
-      name,
-      digest,
-      ...(isOther ? { certificate: current.seen.certificate } : {}),
-      tools: waiting
-        .filter(({ tool }) => chosen.has(tool))
-        .map(({ tool, state, hash }) => ({ tool, state, hash })),
-    }
-    tx.append(actDraft(op, 'upstream.accepted', { arguments: facts }))
-    return { record: next, isOther }
-  })
-  // The server was refused until now, and is tried again only after a pause.
-  if (isOther) await inner.connections.end(name)
-  return reviewOf(inner, record, await inner.table.offer(record))
-}
-
-function assertWaiting(
-  name: string,
-  chosen: ReadonlySet<string>,
-  compared: Awaited<ReturnType<ToolTable['compare']>>,
-): void {
-  for (const tool of chosen) {
-    const found = compared.find((one) => one.tool === tool)
-    const detail =
-      found === undefined
-        ? `it has no tool ${tool}`
-        : found.state === 'refused'
-          ? `its tool ${tool} can't be offered: ${found.problem}`
-          : null
-    if (detail !== null) throw new GatehouseError('UpstreamRefused', { upstream: name, detail })
-  }
 }
 
 /** As the agent where one is named: with whatever that one is let in with. */

@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { canonical } from '../audit/canonical.ts'
-import { type Accepted, acceptTools, compareTools, type PinRules, type Seen } from './pins.ts'
+import {
+  type Accepted,
+  acceptTools,
+  compareTools,
+  declineTools,
+  type PinRules,
+  type Seen,
+} from './pins.ts'
 
 const rules: PinRules = {
   group: 'up',
@@ -21,7 +28,7 @@ const seenOf = (...tools: readonly { name: string }[]): Seen => ({
 
 const acceptAll = (accepted: Accepted, seen: Seen): Accepted => {
   const compared = compareTools(rules, accepted, seen)
-  return acceptTools(compared, seen, new Set(compared.map(({ tool: name }) => name)))
+  return acceptTools(accepted, compared, seen, new Set(compared.map(({ tool: name }) => name)))
 }
 
 const statesOf = (accepted: Accepted, seen: Seen | null) =>
@@ -64,12 +71,60 @@ describe('a definition is pinned', () => {
   test('those that nobody chose stay as they were', () => {
     const accepted = acceptAll(none, seenOf(tool('a'), tool('b')))
     const seen = seenOf(tool('a', 'other'), tool('c'))
-    const next = acceptTools(compareTools(rules, accepted, seen), seen, new Set(['c']))
+    const next = acceptTools(accepted, compareTools(rules, accepted, seen), seen, new Set(['c']))
     expect(next.tools.map(({ definition }) => definition)).toEqual([
       tool('a'),
       tool('c'),
       tool('b'),
     ])
+  })
+
+  test('those that nobody chose under another identity wait until they are chosen as well', () => {
+    const accepted = acceptAll(none, seenOf(tool('a'), tool('b')))
+    const seen = { ...seenOf(tool('a'), tool('b')), server: 'other' }
+    const some = acceptTools(accepted, compareTools(rules, accepted, seen), seen, new Set(['a']))
+    expect(statesOf(some, seen)).toEqual(['a offered', 'b changed'])
+    expect(compareTools(rules, some, seen)[1]?.problem).toContain(
+      'before the server became another',
+    )
+    expect(statesOf(acceptAll(some, seen), seen)).toEqual(['a offered', 'b offered'])
+  })
+
+  describe('and one that was declined', () => {
+    const decline = (accepted: Accepted, seen: Seen, ...names: readonly string[]) =>
+      declineTools(rules, accepted, seen, new Set(names))
+    const before = acceptAll(none, seenOf(tool('a'), tool('b')))
+    const seen = seenOf(tool('a', 'other'), tool('b'), tool('c'))
+    const after = decline(before, seen, 'a', 'c')
+
+    test('asks nobody again while it stays so', () => {
+      expect(statesOf(after, seen)).toEqual(['a declined', 'b offered', 'c declined'])
+    })
+
+    test('waits again as soon as it is something else, and is offered as it was accepted once', () => {
+      const third = seenOf(tool('a', 'third'), tool('b'), tool('c', 'third'))
+      expect(statesOf(after, third)).toEqual(['a changed', 'b offered', 'c new'])
+      expect(statesOf(after, seenOf(tool('a'), tool('b')))).toEqual(['a offered', 'b offered'])
+    })
+
+    test('waits again where another server shows the same', () => {
+      const other = { ...seen, server: 'other' }
+      expect(statesOf(after, other)).toEqual(['a changed', 'b changed', 'c new'])
+    })
+
+    test('stays out where others are accepted, also under the identity that it was declined under', () => {
+      const other = { ...seenOf(tool('a'), tool('b')), server: 'other' }
+      const declined = decline(before, other, 'a')
+      const compared = compareTools(rules, declined, other)
+      const next = acceptTools(declined, compared, other, new Set(['b']))
+      expect(statesOf(next, other)).toEqual(['a declined', 'b offered'])
+    })
+
+    test('is offered once it was accepted, and nothing is left of the refusal', () => {
+      const next = acceptAll(after, seen)
+      expect(statesOf(next, seen)).toEqual(['a offered', 'b offered', 'c offered'])
+      expect(next.declined).toBeUndefined()
+    })
   })
 
   const definition = fc.record({

@@ -11,6 +11,8 @@ export type AcceptedTool = {
   readonly position: number
   readonly hash: string
   readonly definition: Definition
+  /** The server has since been accepted under another identity, and the tool was not looked at again. */
+  readonly stale?: true
 }
 
 export type Accepted = {
@@ -19,6 +21,8 @@ export type Accepted = {
   /** Of a server over https, whose tools were accepted under it. */
   readonly certificate?: CertificateIdentity
   readonly tools: readonly AcceptedTool[]
+  /** Hash of what a person has declined, by the name of the tool: it asks nobody again before it is something else. */
+  readonly declined?: Readonly<Record<string, string>>
 }
 
 export type Seen = {
@@ -47,6 +51,26 @@ const otherness = (accepted: Accepted, seen: Seen): string | null => {
     ? 'the server shows another certificate than the accepted one'
     : null
 }
+
+/** Hash of a tool with the server that shows it: the same words of another server are another offer. */
+const offerHash = (
+  rules: PinRules,
+  { server, certificate }: Seen,
+  definition: Definition,
+): string =>
+  rules.hash({ name: definition.name, definition, server, certificate: certificate ?? null })
+
+const isDeclined = (
+  rules: PinRules,
+  { declined = {} }: Accepted,
+  seen: Seen,
+  definition: Definition,
+): boolean => {
+  const hash = Object.hasOwn(declined, definition.name) ? declined[definition.name] : undefined
+  return hash !== undefined && hash === offerHash(rules, seen, definition)
+}
+
+const notSeenSince = 'it was accepted before the server became another'
 
 /** Tools that are shown now, beside those that were seen before and are not shown, in the places that they had. */
 export const withUnseen = (shown: Seen, before: Seen | null): Seen => {
@@ -118,13 +142,19 @@ export const compareTools = (
       const known = pinned.get(definition.name) ?? null
       const hash = rules.hash(definition)
       const refused = problem ?? rules.problemOf(definition)
-      const same = known?.hash === hash && other === null
-      const state = refused ? 'refused' : known === null ? 'new' : same ? 'offered' : 'changed'
+      const isAccepted = known?.hash === hash
+      const why = isAccepted ? (other ?? (known.stale ? notSeenSince : null)) : null
+      const state = () => {
+        if (refused !== null) return 'refused'
+        if (isDeclined(rules, accepted, seen, definition)) return 'declined'
+        if (known === null) return 'new'
+        return isAccepted && why === null ? 'offered' : 'changed'
+      }
       return {
         tool: definition.name,
         capability,
-        state,
-        problem: refused ?? (known?.hash === hash ? other : null),
+        state: state(),
+        problem: refused ?? why,
         renamed_from: known === null ? renamedFrom(rules, gone, definition, position) : null,
         position,
         hash,
@@ -186,14 +216,18 @@ const renamedFrom = (
   return (same ?? gone.find((one) => one.position === position))?.definition.name ?? null
 }
 
-/** Accepted tools after a person has accepted these of the tools that wait. */
+/**
+ * Accepted tools after a person has accepted these of the tools that wait.
+ * @SECURITY One that was not chosen under another identity of its server stays out of service; pins.test.ts.
+ */
 export const acceptTools = (
+  accepted: Accepted,
   compared: readonly ComparedTool[],
   seen: Seen,
   names: ReadonlySet<string>,
 ): Accepted => ({
-  server: seen.server,
-  ...(seen.certificate ? { certificate: seen.certificate } : {}),
+  ...identityOf(seen),
+  ...declinedOf(accepted, (name) => !names.has(name)),
   // A name that a server lists twice was accepted once.
   tools: distinct(
     compared.flatMap((one) => {
@@ -202,10 +236,39 @@ export const acceptTools = (
       if (found === null) return chosen || one.accepted === null ? [] : [one.accepted]
       if (one.state === 'offered' || (chosen && one.state !== 'refused'))
         return [{ position: one.position, hash: one.hash, definition: found }]
-      return one.accepted ? [one.accepted] : []
+      if (!one.accepted) return []
+      return [otherness(accepted, seen) === null ? one.accepted : { ...one.accepted, stale: true }]
     }),
   ),
 })
+
+const identityOf = ({ server, certificate }: Seen): Omit<Accepted, 'tools'> => ({
+  server,
+  ...(certificate ? { certificate } : {}),
+})
+
+const declinedOf = (
+  { declined = {} }: Accepted,
+  stays: (name: string) => boolean,
+): Pick<Accepted, 'declined'> => {
+  const left = Object.entries(declined).filter(([name]) => stays(name))
+  return left.length === 0 ? {} : { declined: Object.fromEntries(left) }
+}
+
+/** Accepted tools with what a person has declined: these as they are now, and of others what the server still has. */
+export const declineTools = (
+  rules: PinRules,
+  accepted: Accepted,
+  seen: Seen,
+  names: ReadonlySet<string>,
+): Accepted => {
+  const shown = new Set(seen.tools.map(({ name }) => name))
+  const { declined = {} } = declinedOf(accepted, (name) => shown.has(name))
+  const now = seen.tools
+    .filter(({ name }) => names.has(name))
+    .map((definition) => [definition.name, offerHash(rules, seen, definition)])
+  return { ...accepted, declined: { ...declined, ...Object.fromEntries(now) } }
+}
 
 const distinct = (tools: readonly AcceptedTool[]): readonly AcceptedTool[] => [
   ...new Map(tools.map((one) => [one.definition.name, one])).values(),

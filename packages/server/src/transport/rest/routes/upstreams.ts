@@ -30,6 +30,7 @@ export const upstreamHandlers: Handlers<typeof upstreamRoutes> = {
   editUpstream: async (op, app, { name, ...changes }, { versions }) =>
     versioned(await app.editUpstream(op, { name, changes, versions })),
   acceptUpstream: (op, app, input) => app.acceptUpstream(op, input),
+  declineUpstream: (op, app, input) => app.declineUpstream(op, input),
   refreshUpstream: (op, app, input) => app.refreshUpstream(op, input),
   restartUpstream: (op, app, input) => app.restartUpstream(op, input),
   loginUpstream: (op, app, input, { origin }) => {
