@@ -65,7 +65,9 @@ test('an older row that is put back is shown in vault status, health and doctor 
     fix: expect.stringMatching(/gatehouse vault delete[^`]*` each secret/),
   })
   const health = found.checks.find(({ name }) => name === 'Health')
-  expect(health?.detail).toContain('vault is degraded (1 secret is not as the vault stored it last')
+  expect(health?.detail).toContain(
+    'The vault is degraded: 1 secret is not as the vault stored it last',
+  )
   // Names of secrets are for operators who manage the vault; health is read by others as well.
   expect(health?.detail).not.toContain('token')
   expect(await status()).toMatchObject({

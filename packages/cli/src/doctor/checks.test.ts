@@ -14,6 +14,7 @@ const component = { status: 'healthy' as const }
 const healthy = {
   getHealth: async () => ({
     status: 'healthy',
+    reasons: [],
     components: {
       gateway: { ...component, uptime: 1 },
       audit: { ...component, entries: 2 },

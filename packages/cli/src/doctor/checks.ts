@@ -177,20 +177,14 @@ const server: Check = {
   },
 }
 
-const componentText = (name: string, part: { status: string; reason?: string | undefined }) =>
-  `${name} is ${part.status}${part.reason ? ` (${part.reason})` : ''}`
-
 const health: Check = {
   name: 'Health',
   needs: 'server',
   async run({ api }): Promise<Finding> {
-    const { status, components } = await api.getHealth()
-    const sick = Object.entries(components).filter(
-      ([, { status }]) => status === 'degraded' || status === 'unhealthy',
-    )
-    if (sick.length === 0) return fine(status)
-    const detail = sick.map(([name, part]) => componentText(name, part)).join('; ')
-    return fail(detail, 'see the log of the server for the cause')
+    const { status, reasons } = await api.getHealth()
+    return reasons.length === 0
+      ? fine(status)
+      : fail(reasons.join('; '), 'see the log of the server for the cause')
   },
 }
 
@@ -241,9 +235,8 @@ const storage: Check = {
   needs: 'data',
   async run({ api }) {
     const { components } = await api.getHealth()
-    const { engine, status } = components.storage
-    if (status === 'healthy') return fine(engine)
-    return fail(componentText(engine, components.storage), 'see the reason')
+    const { engine, status, reason = status } = components.storage
+    return status === 'healthy' ? fine(engine) : fail(`${engine}: ${reason}`, 'see the reason')
   },
 }
 

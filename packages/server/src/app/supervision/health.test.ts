@@ -41,7 +41,7 @@ test('is not ready before the listeners are open and once they close', async () 
     reason: 'its certificate has expired',
   }))
   expect((await kit.app.health(kit.operator())).reasons).toEqual([
-    'dashboard is degraded: its certificate has expired',
+    'The dashboard is degraded: its certificate has expired',
   ])
   listeners.stopping()
   expect(await look()).toEqual(['unhealthy', 'unhealthy', 'unhealthy', 'unhealthy'])
@@ -72,7 +72,7 @@ test('says in the status what the health report says, with the reasons', async (
   listeners.opened('dashboard', () => ({ status: 'degraded', reason: 'it has expired' }))
   expect(await look()).toEqual({
     status: 'degraded',
-    reasons: ['dashboard is degraded: it has expired'],
+    reasons: ['The dashboard is degraded: it has expired'],
   })
   isBroken = true
   expect((await look()).status).toBe('unhealthy')
@@ -80,7 +80,7 @@ test('says in the status what the health report says, with the reasons', async (
   listeners.opened('dashboard')
   writeFileSync(join(kit.folder, 'policies', 'organisation.yaml'), 'version: 2\n')
   await kit.parts.policy.reload()
-  expect((await look()).reasons[0]).toMatch(/^policy is degraded: organisation\.yaml:1:/)
+  expect((await look()).reasons[0]).toMatch(/^The policy is degraded: organisation\.yaml:1:/)
 })
 
 test('asks the store, and does not wait for one that never answers', async () => {
@@ -98,7 +98,7 @@ test('asks the store, and does not wait for one that never answers', async () =>
   })
   broken = 'fails'
   expect((await kit.app.health(kit.operator())).reasons).toEqual([
-    'storage is unhealthy: it does not answer',
+    'The store is unhealthy: it does not answer',
   ])
   broken = 'hangs'
   let answered = false

@@ -74,6 +74,22 @@ async function storageHealth(deps: HealthDeps, diskPercent: number): Promise<Par
     : { status: 'healthy' }
 }
 
+/** Each component as it begins a sentence, with its verb. */
+const beginnings: Readonly<Record<keyof Components, string>> = {
+  gateway: 'The gateway is',
+  vault: 'The vault is',
+  models: 'Local models are',
+  audit: 'The audit log is',
+  proxy: 'The service proxy is',
+  upstreams: 'MCP servers are',
+  dashboard: 'The dashboard is',
+  policy: 'The policy is',
+  storage: 'The store is',
+  sandbox: 'The sandbox is',
+  log: 'The log is',
+  nodes: 'Nodes are',
+}
+
 const worst = (all: readonly ComponentStatus[]): HealthStatus =>
   all.includes('unhealthy') ? 'unhealthy' : all.includes('degraded') ? 'degraded' : 'healthy'
 
@@ -98,12 +114,15 @@ export async function health(deps: HealthDeps): Promise<Health> {
     log: { status: 'healthy', dropped_lines: deps.droppedLogLines() },
     ...(await deps.partsHealth()),
   }
-  const parts = Object.entries(components)
+  const parts = Object.entries(components) as [keyof Components, PartHealth][]
   return {
     status: worst(parts.map(([, { status }]) => status)),
     reasons: parts
       .filter(([, { status }]) => status === 'degraded' || status === 'unhealthy')
-      .map(([name, { status, reason }]) => `${name} is ${status}${reason ? `: ${reason}` : ''}`),
+      .map(
+        ([name, { status, reason }]) =>
+          `${beginnings[name]} ${status}${reason ? `: ${reason}` : ''}`,
+      ),
     components,
     resources,
   }
