@@ -252,6 +252,27 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     await expect.poll(isSorted).toBe('descending')
   })
 
+  test('fold filters on a phone, and say how many are set', async () => {
+    const { page } = dashboard
+    const field = page.getByLabel('Result')
+    await page.setViewportSize({ width: 390, height: 844 })
+    await dashboard.goTo('/audit')
+    const first = page.getByRole('listitem').first()
+    await first.waitFor()
+    expect((await first.boundingBox())?.y).toBeLessThan(844 / 2)
+    expect(await field.isVisible()).toBe(false)
+    await page.getByRole('button', { name: 'Filters', exact: true }).click()
+    await field.selectOption('denied')
+    const button = page.getByRole('button', { name: 'Filters: 1 set' })
+    await button.waitFor()
+    expect(await dashboard.axeFindings()).toEqual([])
+    await button.click()
+    expect(await field.isVisible()).toBe(false)
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await field.waitFor()
+    expect(await button.isVisible()).toBe(false)
+  })
+
   test('tell times from now, here or in UTC, without a mouse', async () => {
     const { page } = dashboard
     await dashboard.goTo('/agents')
@@ -263,6 +284,34 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     }
     await page.keyboard.press('t')
     await page.keyboard.press('t')
+  })
+
+  test('tell both exact times of the row or the time that has the focus, with as few stops as before', async () => {
+    const { page } = dashboard
+    const tip = page.getByRole('tooltip')
+    const both = /^Token made: [A-Z].* (AM|PM) \S+ · \d{4}-\d\d-\d\dT[\d:.]+Z$/m
+    await dashboard.goTo('/agents')
+    await page.getByRole('link', { name: 'mailbot' }).waitFor()
+    await page.locator('#content').focus()
+    while (!(await tip.isVisible())) await page.keyboard.press('Tab')
+    const inRow = `document.activeElement.closest('tr')?.dataset.row`
+    expect(await page.evaluate<string>(inRow)).toBe('mailbot')
+    expect(await tip.innerText()).toMatch(both)
+    expect(await dashboard.axeFindings()).toEqual([])
+    await page.keyboard.press('Escape')
+    await tip.waitFor({ state: 'detached' })
+    expect(await page.locator('[role=row] time[tabindex="0"]').count()).toBe(0)
+    await dashboard.goTo('/audit')
+    await page.getByRole('listitem').first().waitFor()
+    expect(await page.locator('[role=listitem] time[tabindex="0"]').count()).toBe(0)
+    await page.keyboard.press('j')
+    await tip.waitFor()
+    // Among facts a time is a stop of its own, and a finger puts the focus on it.
+    await dashboard.goTo('/agents/mailbot')
+    await page.locator('dd time').last().click()
+    expect(await tip.innerText()).toMatch(/^Token made: .*Z$/)
+    await page.keyboard.press('Shift+Tab')
+    await expect.poll(() => tip.innerText()).not.toMatch(/^Token made/)
   })
 
   test('keep a secret whose value is nowhere on the page, and say who may use it', async () => {

@@ -1,6 +1,6 @@
 export const pagerText = {
   label: 'Pages of the list',
   range: (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
-  newer: 'Newer',
-  older: 'Older',
+  previous: 'Previous',
+  next: 'Next',
 } as const

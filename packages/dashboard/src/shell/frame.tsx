@@ -22,6 +22,10 @@ import { useWaiting } from './use-waiting.ts'
 const Palette = lazy(() => import('./palette.tsx').then((module) => ({ default: module.Palette })))
 const Help = lazy(() => import('./help.tsx').then((module) => ({ default: module.Help })))
 
+const ExactTimes = lazy(() =>
+  import('../ui/exact-times.tsx').then((module) => ({ default: module.ExactTimes })),
+)
+
 /** How much waits for a person: in the menu, in the title of the tab, and as notices. */
 const usePendingCount = (): number => {
   const { requests, questions, count } = useWaiting()
@@ -273,6 +277,9 @@ const Framed = () => {
           className="mx-auto w-full min-w-0 max-w-6xl px-4 py-5 outline-none lg:px-8 lg:py-7"
         >
           <Outlet />
+          <Suspense>
+            <ExactTimes />
+          </Suspense>
         </main>
       </div>
       <Suspense>

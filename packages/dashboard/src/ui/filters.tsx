@@ -1,13 +1,57 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import { useRead } from '../api.ts'
 import { common } from '../messages/common.ts'
+import { filtersText } from '../messages/filters.ts'
+import { Button } from './button.tsx'
+import { cx } from './cx.ts'
 import { SelectField } from './field.tsx'
 import { useHalfMinute } from './time.tsx'
 
-/** Filters of a list, in a row; beneath each other on a phone. */
-export const Filters = ({ children }: { readonly children: ReactNode }) => (
-  <div className="mb-4 grid items-end gap-3 sm:flex sm:flex-wrap [&>*]:sm:min-w-40">{children}</div>
-)
+type Values = Readonly<Record<string, string>>
+
+/** How many filters are not as on a page that nobody has filtered. */
+export const filtersSet = (values: Values, none: Values): number =>
+  Object.keys(none).filter((name) => values[name] !== none[name]).length
+
+/**
+ * Filters of a list, in a row. A phone has no room for them above the list: there they are behind a button, which says
+ * how many are set.
+ */
+export const Filters = ({
+  set,
+  children,
+}: {
+  /** How many are set. Without it they are few, and always shown. */
+  readonly set?: number
+  readonly children: ReactNode
+}) => {
+  const id = useId()
+  const [open, setOpen] = useState(false)
+  return (
+    <div className="mb-4">
+      {set !== undefined && (
+        <Button
+          icon="filter"
+          aria-expanded={open}
+          aria-controls={id}
+          className={cx('w-full sm:hidden', set > 0 && 'border-accent text-accent-strong')}
+          onClick={() => setOpen(!open)}
+        >
+          {filtersText.filters(set)}
+        </Button>
+      )}
+      <div
+        id={id}
+        className={cx(
+          'grid items-end gap-3 sm:flex sm:flex-wrap [&>*]:sm:min-w-40',
+          set !== undefined && (open ? 'max-sm:mt-3' : 'max-sm:hidden'),
+        )}
+      >
+        {children}
+      </div>
+    </div>
+  )
+}
 
 /** One agent, or all. An agent that is gone stays in the choice while it is chosen. */
 export const AgentFilter = ({

@@ -18,6 +18,7 @@ const paths = {
     'M5 4h6a2 2 0 0 1 2 2v14a2 2 0 0 0-2-2H5zM19 4h-4a2 2 0 0 0-2 2M19 4v14h-4a2 2 0 0 0-2 2',
   menu: 'M4 7h16M4 12h16M4 17h16',
   close: 'M6 6l12 12M18 6L6 18',
+  filter: 'M4 5h16l-6 8v6l-4-2v-4z',
   search: 'M11 5a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM15.500 15.500L20 20',
   check: 'M5 13l4 4L19 7',
   cross: 'M6 6l12 12M18 6L6 18',

@@ -72,13 +72,35 @@ const utc = new Intl.DateTimeFormat('en', { ...toTheSecond, timeZone: 'UTC' })
 const exactText = (ms: number, form: 'local' | 'utc'): string =>
   form === 'utc' ? `${utc.format(ms)}Z` : here.format(ms)
 
-/** A time from now, or exact as the person has chosen; both exact times on hover. */
+/** A time exactly, here and in UTC. */
+export const bothTimes = (at: string): string => `${exact.format(Date.parse(at))} · ${at}`
+
+export const timeRow = 'tr, [role="listitem"]'
+export const timeControl = 'a[href], button:not(:disabled), input, select, summary'
+
+/**
+ * Makes a time a stop of the Tab key, unless it is told with another one: a list has as many times as rows. A time that
+ * is exact already needs none in a row.
+ */
+const asStop = (isExact: boolean) => (time: HTMLTimeElement | null) => {
+  if (!time) return
+  const place = time.closest(timeRow)
+  const isTold =
+    time.closest(timeControl) !== null ||
+    (place !== null && (isExact || place.querySelector(timeControl) !== null))
+  // A finger and a mouse can put the focus on it all the same.
+  time.tabIndex = isTold ? -1 : 0
+}
+const asRelative = asStop(false)
+const asExact = asStop(true)
+
+/** A time from now, or exact as the person has chosen; both exact times on hover and on focus. */
 export const Time = ({ at }: { readonly at: string }) => {
   const now = useHalfMinute()
   const form = times.use()
   const ms = Date.parse(at)
   return (
-    <time dateTime={at} title={`${exact.format(ms)} · ${at}`} className="figure whitespace-nowrap">
+    <time ref={asRelative} dateTime={at} title={bothTimes(at)} className="figure whitespace-nowrap">
       {form === 'relative' ? relativeText(ms, now) : exactText(ms, form)}
     </time>
   )
@@ -88,7 +110,7 @@ export const Time = ({ at }: { readonly at: string }) => {
 export const ExactTime = ({ at }: { readonly at: string }) => {
   const ms = Date.parse(at)
   return (
-    <time dateTime={at} title={`${exact.format(ms)} · ${at}`} className="figure whitespace-nowrap">
+    <time ref={asExact} dateTime={at} title={bothTimes(at)} className="figure whitespace-nowrap">
       {exactText(ms, times.use() === 'utc' ? 'utc' : 'local')}
     </time>
   )

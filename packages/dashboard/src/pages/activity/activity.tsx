@@ -3,7 +3,7 @@ import { activityText as text } from '../../messages/activity.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { AgentFilter, Filters, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
+import { AgentFilter, Filters, filtersSet, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
 import { LongList } from '../../ui/long-list.tsx'
 import { numberText } from '../../ui/numbers.ts'
 import { Page } from '../../ui/page.tsx'
@@ -21,13 +21,11 @@ const fits = ({ capability, object, type }: ActivityEvent, words: string): boole
     .every((word) => all.includes(word))
 }
 
+const none = { agent: '', outcome: 'all', words: '', range: 'all' }
+
 export const ActivityPage = () => {
-  const [{ agent, outcome, words, range }, change] = useFilters({
-    agent: '',
-    outcome: 'all',
-    words: '',
-    range: 'all',
-  })
+  const [filters, change] = useFilters(none)
+  const { agent, outcome, words, range } = filters
   const { since = '' } = usePeriod(range)
   const { events, waiting, paused, setPaused, older } = useEvents()
   const choice = choices.find((one) => one === outcome) ?? 'all'
@@ -48,7 +46,7 @@ export const ActivityPage = () => {
         </Button>
       }
     >
-      <Filters>
+      <Filters set={filtersSet(filters, none)}>
         <AgentFilter value={agent} onChange={(next) => change({ agent: next })} />
         <SelectField
           label={text.filterOutcome}

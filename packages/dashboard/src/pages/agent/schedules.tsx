@@ -8,11 +8,10 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { ConfirmName } from '../../ui/dialog.tsx'
-import { Pager } from '../../ui/pager.tsx'
+import { Paged, useOffset } from '../../ui/pager.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { announce } from '../../ui/toasts.tsx'
-import { useFilters } from '../../ui/use-filters.ts'
 import { Visible } from '../../ui/visible.tsx'
 
 const facts: readonly Column<Schedule>[] = [
@@ -86,7 +85,7 @@ const DeleteDialog = ({
 export const Schedules = ({ agent }: { readonly agent: string }) => {
   const mayDelete = useMay('schedules.manage')
   const [deleting, setDeleting] = useState<Schedule | null>(null)
-  const [{ offset }, change] = useFilters({ offset: '0' })
+  const offset = useOffset()
   const columns = useMemo(
     () =>
       mayDelete
@@ -111,27 +110,25 @@ export const Schedules = ({ agent }: { readonly agent: string }) => {
     [mayDelete],
   )
   return (
-    <Loaded query={useRead('listSchedules', { agent, limit, offset: Number(offset) })}>
+    <Loaded query={useRead('listSchedules', { agent, limit, offset })}>
       {({ schedules, total }) => (
         <>
-          {schedules.length === 0 ? (
-            <Empty icon="clock" title={text.noSchedules}>
-              {text.noSchedulesNext}
-            </Empty>
-          ) : (
+          <Paged
+            limit={limit}
+            total={total}
+            empty={
+              <Empty icon="clock" title={text.noSchedules}>
+                {text.noSchedulesNext}
+              </Empty>
+            }
+          >
             <DataTable
               caption={text.tabs.schedules}
               rows={schedules}
               columns={columns}
               keyOf={({ schedule_id }) => schedule_id}
             />
-          )}
-          <Pager
-            offset={Number(offset)}
-            limit={limit}
-            total={total}
-            onGo={(next) => change({ offset: String(next) })}
-          />
+          </Paged>
           {deleting && <DeleteDialog schedule={deleting} onClose={() => setDeleting(null)} />}
         </>
       )}

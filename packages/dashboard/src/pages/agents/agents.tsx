@@ -8,7 +8,7 @@ import { useMay } from '../../session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { Filters } from '../../ui/filters.tsx'
+import { Filters, filtersSet } from '../../ui/filters.tsx'
 import { numberText } from '../../ui/numbers.ts'
 import { Page } from '../../ui/page.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
@@ -102,8 +102,11 @@ const isFound = (agent: ListedAgent, words: string, status: string): boolean => 
   )
 }
 
+const none = { words: '', status: '' }
+
 export const AgentsPage = () => {
-  const [{ words, status }, change] = useFilters({ words: '', status: '' })
+  const [filters, change] = useFilters(none)
+  const { words, status } = filters
   const [creating, setCreating] = useState(false)
   const mayManage = useMay('agents.manage')
   const columns = useMemo(
@@ -136,7 +139,7 @@ export const AgentsPage = () => {
           ) : (
             <>
               {agents.length > filterFrom && (
-                <Filters>
+                <Filters set={filtersSet(filters, none)}>
                   <TextField
                     label={text.find}
                     type="search"

@@ -9,10 +9,10 @@ import { Badge, type BadgeTone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Json } from '../../ui/code.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { Filters, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
+import { Filters, filtersSet, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
 import { Failure } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Pager } from '../../ui/pager.tsx'
+import { Paged, usePagedFilters } from '../../ui/pager.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { TabPanel, Tabs } from '../../ui/tabs.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -100,8 +100,10 @@ const AlertCard = ({
 
 const limit = 50
 
+const none = { status: 'open', severity: '', range: 'all' }
+
 const List = () => {
-  const [filters, change] = useFilters({ status: 'open', severity: '', range: 'all', offset: '0' })
+  const [filters, change, offset] = usePagedFilters(none)
   const chosen = statuses.find((one) => one === filters.status) ?? 'open'
   const severity = severities.find((one) => one === filters.severity)
   const list = useQuery({
@@ -110,53 +112,49 @@ const List = () => {
       ...(severity ? { severity } : {}),
       ...usePeriod(filters.range),
       limit,
-      offset: Number(filters.offset),
+      offset,
     }),
     placeholderData: keepPreviousData,
   })
   const mutes = useRead('showAlertHandling').data?.mutes ?? []
   return (
     <>
-      <Filters>
+      <Filters set={filtersSet(filters, none)}>
         <SelectField
           label={text.filterStatus}
           value={chosen}
-          onChange={({ target }) => change({ status: target.value, offset: '0' })}
+          onChange={({ target }) => change({ status: target.value })}
           options={statuses.map((value) => ({ value, text: text.choices[value] }))}
         />
         <SelectField
           label={text.filterSeverity}
           value={severity ?? ''}
-          onChange={({ target }) => change({ severity: target.value, offset: '0' })}
+          onChange={({ target }) => change({ severity: target.value })}
           options={[
             { value: '', text: common.any },
             ...severities.map((value) => ({ value, text: text.severity[value] })),
           ]}
         />
-        <PeriodFilter value={filters.range} onChange={(range) => change({ range, offset: '0' })} />
+        <PeriodFilter value={filters.range} onChange={(range) => change({ range })} />
       </Filters>
       <Loaded query={list}>
-        {({ alerts, total }) =>
-          alerts.length === 0 ? (
-            <Empty icon="alerts" title={text.none}>
-              {text.noneNext}
-            </Empty>
-          ) : (
-            <>
-              <ul aria-label={text.caption} className="grid gap-3">
-                {alerts.map((alert) => (
-                  <AlertCard key={alert.id} alert={alert} mutes={mutes} />
-                ))}
-              </ul>
-              <Pager
-                offset={Number(filters.offset)}
-                limit={limit}
-                total={total}
-                onGo={(next) => change({ offset: String(next) })}
-              />
-            </>
-          )
-        }
+        {({ alerts, total }) => (
+          <Paged
+            limit={limit}
+            total={total}
+            empty={
+              <Empty icon="alerts" title={text.none}>
+                {text.noneNext}
+              </Empty>
+            }
+          >
+            <ul aria-label={text.caption} className="grid gap-3">
+              {alerts.map((alert) => (
+                <AlertCard key={alert.id} alert={alert} mutes={mutes} />
+              ))}
+            </ul>
+          </Paged>
+        )}
       </Loaded>
     </>
   )

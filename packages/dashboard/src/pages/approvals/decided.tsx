@@ -7,11 +7,10 @@ import { approvalsText as text } from '../../messages/approvals.ts'
 import { common } from '../../messages/common.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { AgentFilter, Filters, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
-import { Pager } from '../../ui/pager.tsx'
+import { AgentFilter, Filters, filtersSet, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
+import { Paged, usePagedFilters } from '../../ui/pager.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
-import { useFilters } from '../../ui/use-filters.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { States } from './outcome.tsx'
 
@@ -48,21 +47,19 @@ const columns: readonly Column<Approval>[] = [
   },
 ]
 
+const none = { agent: '', status: 'decided', range: 'all' }
+
 /** Decided requests, newest first, with what became of them. */
 export const Decided = () => {
-  const [{ agent, status, range, offset }, change] = useFilters({
-    agent: '',
-    status: 'decided',
-    range: 'all',
-    offset: '0',
-  })
+  const [filters, change, offset] = usePagedFilters(none)
+  const { agent, status, range } = filters
   const period = usePeriod(range)
   const chosen = statuses.find((one) => one === status) ?? 'decided'
   const list = useQuery({
     ...read('listApprovals', {
       status: chosen,
       limit,
-      offset: Number(offset),
+      offset,
       ...period,
       ...(agent === '' ? {} : { agent }),
     }),
@@ -70,42 +67,38 @@ export const Decided = () => {
   })
   return (
     <>
-      <Filters>
-        <AgentFilter value={agent} onChange={(next) => change({ agent: next, offset: '0' })} />
+      <Filters set={filtersSet(filters, none)}>
+        <AgentFilter value={agent} onChange={(next) => change({ agent: next })} />
         <SelectField
           label={text.filterStatus}
           value={chosen}
-          onChange={({ target }) => change({ status: target.value, offset: '0' })}
+          onChange={({ target }) => change({ status: target.value })}
           options={statuses.map((value) => ({
             value,
             text: value === 'decided' ? text.anyStatus : text.status[value],
           }))}
         />
-        <PeriodFilter value={range} onChange={(next) => change({ range: next, offset: '0' })} />
+        <PeriodFilter value={range} onChange={(next) => change({ range: next })} />
       </Filters>
       <Loaded query={list}>
-        {({ approvals, total }) =>
-          approvals.length === 0 ? (
-            <Empty icon="approvals" title={text.nothingDecided}>
-              {text.nothingDecidedNext}
-            </Empty>
-          ) : (
-            <>
-              <DataTable
-                caption={text.tabs.decided}
-                rows={approvals}
-                columns={columns}
-                keyOf={({ id }) => id}
-              />
-              <Pager
-                offset={Number(offset)}
-                limit={limit}
-                total={total}
-                onGo={(next) => change({ offset: String(next) })}
-              />
-            </>
-          )
-        }
+        {({ approvals, total }) => (
+          <Paged
+            limit={limit}
+            total={total}
+            empty={
+              <Empty icon="approvals" title={text.nothingDecided}>
+                {text.nothingDecidedNext}
+              </Empty>
+            }
+          >
+            <DataTable
+              caption={text.tabs.decided}
+              rows={approvals}
+              columns={columns}
+              keyOf={({ id }) => id}
+            />
+          </Paged>
+        )}
       </Loaded>
     </>
   )

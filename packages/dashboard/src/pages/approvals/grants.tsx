@@ -8,12 +8,11 @@ import { useMay } from '../../session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { Failure } from '../../ui/notice.tsx'
-import { Pager } from '../../ui/pager.tsx'
+import { Paged, useOffset } from '../../ui/pager.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Countdown } from '../../ui/time.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { useAct } from '../../ui/use-act.ts'
-import { useFilters } from '../../ui/use-filters.ts'
 import { Visible } from '../../ui/visible.tsx'
 
 const facts: readonly Column<Grant>[] = [
@@ -51,7 +50,7 @@ const limit = 50
 
 /** Approvals that were remembered, and the way to end them. */
 export const Grants = () => {
-  const [{ offset }, change] = useFilters({ offset: '0' })
+  const offset = useOffset()
   const act = useAct()
   const mayRevoke = useMay('approvals.decide')
   const { run, busy } = act
@@ -85,28 +84,26 @@ export const Grants = () => {
     [mayRevoke, run, busy],
   )
   return (
-    <Loaded query={useRead('listGrants', { limit, offset: Number(offset) })}>
+    <Loaded query={useRead('listGrants', { limit, offset })}>
       {({ grants, total }) => (
         <div className="grid gap-3">
           <Failure error={act.error} />
-          {grants.length === 0 ? (
-            <Empty icon="approvals" title={text.noGrants}>
-              {text.noGrantsNext}
-            </Empty>
-          ) : (
+          <Paged
+            limit={limit}
+            total={total}
+            empty={
+              <Empty icon="approvals" title={text.noGrants}>
+                {text.noGrantsNext}
+              </Empty>
+            }
+          >
             <DataTable
               caption={text.tabs.grants}
               rows={grants}
               columns={columns}
               keyOf={({ id }) => id}
             />
-          )}
-          <Pager
-            offset={Number(offset)}
-            limit={limit}
-            total={total}
-            onGo={(next) => change({ offset: String(next) })}
-          />
+          </Paged>
         </div>
       )}
     </Loaded>

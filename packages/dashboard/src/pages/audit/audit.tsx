@@ -6,7 +6,7 @@ import { auditText as text } from '../../messages/audit.ts'
 import { common } from '../../messages/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { AgentFilter, Filters } from '../../ui/filters.tsx'
+import { AgentFilter, Filters, filtersSet } from '../../ui/filters.tsx'
 import { LongList, rowsMax } from '../../ui/long-list.tsx'
 import { Failure } from '../../ui/notice.tsx'
 import { numberText } from '../../ui/numbers.ts'
@@ -168,7 +168,7 @@ export const AuditPage = () => {
         </a>
       }
     >
-      <Filters>
+      <Filters set={filtersSet(filters, none)}>
         <AgentFilter value={filters.agent} onChange={(agent) => set({ agent })} />
         <TypedFilter
           key={filters.capability}

@@ -1,6 +1,6 @@
 import type { SystemStatus } from '@gatehouse/contract'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useRead } from '../../api.ts'
 import { overviewText as text } from '../../messages/overview.ts'
 import { PauseButton } from '../../shell/pause.tsx'
@@ -10,12 +10,15 @@ import { numberText } from '../../ui/numbers.ts'
 import { Page } from '../../ui/page.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { Visible } from '../../ui/visible.tsx'
-import { CreateDialog } from '../agents/create-dialog.tsx'
 import { FirstAgent } from './first-agent.tsx'
 import { Components, HealthBadge } from './health.tsx'
 import { Plots } from './plots.tsx'
 import { Recent } from './recent.tsx'
 import { NeedsPerson } from './waiting.tsx'
+
+const CreateDialog = lazy(() =>
+  import('../agents/create-dialog.tsx').then((module) => ({ default: module.CreateDialog })),
+)
 
 type Figure = keyof typeof text.figures
 
@@ -99,7 +102,7 @@ export const OverviewPage = () => {
           </>
         )}
       </Loaded>
-      {creating && <CreateDialog onClose={() => setCreating(false)} />}
+      <Suspense>{creating && <CreateDialog onClose={() => setCreating(false)} />}</Suspense>
     </Page>
   )
 }

@@ -10,11 +10,10 @@ import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Filters, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { Pager } from '../../ui/pager.tsx'
+import { Paged, usePagedFilters } from '../../ui/pager.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { announce } from '../../ui/toasts.tsx'
-import { useFilters } from '../../ui/use-filters.ts'
 import { Visible } from '../../ui/visible.tsx'
 
 const tones: Readonly<Record<RollbackPoint['status'], BadgeTone>> = {
@@ -117,9 +116,9 @@ const facts: readonly Column<RollbackPoint>[] = [
 const limit = 50
 
 export const Rollbacks = () => {
-  const [{ range, offset }, change] = useFilters({ range: 'all', offset: '0' })
+  const [{ range }, change, offset] = usePagedFilters({ range: 'all' })
   const list = useQuery({
-    ...read('listRollbacks', { ...usePeriod(range), limit, offset: Number(offset) }),
+    ...read('listRollbacks', { ...usePeriod(range), limit, offset }),
     placeholderData: keepPreviousData,
   })
   const [rolling, setRolling] = useState<string | null>(null)
@@ -146,31 +145,27 @@ export const Rollbacks = () => {
   return (
     <>
       <Filters>
-        <PeriodFilter value={range} onChange={(next) => change({ range: next, offset: '0' })} />
+        <PeriodFilter value={range} onChange={(next) => change({ range: next })} />
       </Filters>
       <Loaded query={list}>
-        {({ rollbacks, total }) =>
-          rollbacks.length === 0 ? (
-            <Empty icon="undo" title={text.noRollbacks}>
-              {text.noRollbacksNext}
-            </Empty>
-          ) : (
-            <>
-              <DataTable
-                caption={text.tabs.rollbacks}
-                rows={rollbacks}
-                columns={columns}
-                keyOf={({ id }) => id}
-              />
-              <Pager
-                offset={Number(offset)}
-                limit={limit}
-                total={total}
-                onGo={(next) => change({ offset: String(next) })}
-              />
-            </>
-          )
-        }
+        {({ rollbacks, total }) => (
+          <Paged
+            limit={limit}
+            total={total}
+            empty={
+              <Empty icon="undo" title={text.noRollbacks}>
+                {text.noRollbacksNext}
+              </Empty>
+            }
+          >
+            <DataTable
+              caption={text.tabs.rollbacks}
+              rows={rollbacks}
+              columns={columns}
+              keyOf={({ id }) => id}
+            />
+          </Paged>
+        )}
       </Loaded>
       {rolling !== null && <RollbackDialog id={rolling} onClose={() => setRolling(null)} />}
     </>

@@ -10,14 +10,13 @@ import { Badge, type BadgeTone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Json } from '../../ui/code.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { AgentFilter, Filters, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
+import { AgentFilter, Filters, filtersSet, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
 import { Failure } from '../../ui/notice.tsx'
-import { Pager } from '../../ui/pager.tsx'
+import { Paged, usePagedFilters } from '../../ui/pager.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Countdown, Time } from '../../ui/time.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { useAct } from '../../ui/use-act.ts'
-import { useFilters } from '../../ui/use-filters.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { DeadLetter } from './dead-letter.tsx'
 import { RollbackDialog } from './rollbacks.tsx'
@@ -116,20 +115,18 @@ const WriteCard = ({ write }: { readonly write: BufferedWrite }) => {
 const statuses = ['pending', 'dead', 'executed', 'cancelled', 'failed', 'all'] as const
 const limit = 50
 
+const none = { agent: '', status: 'pending', range: 'all' }
+
 export const Writes = () => {
-  const [{ agent, status, range, offset }, change] = useFilters({
-    agent: '',
-    status: 'pending',
-    range: 'all',
-    offset: '0',
-  })
+  const [filters, change, offset] = usePagedFilters(none)
+  const { agent, status, range } = filters
   const period = usePeriod(range)
   const chosen = statuses.find((one) => one === status) ?? 'pending'
   const list = useQuery({
     ...read('listWrites', {
       status: chosen,
       limit,
-      offset: Number(offset),
+      offset,
       ...period,
       ...(agent === '' ? {} : { agent }),
     }),
@@ -137,38 +134,34 @@ export const Writes = () => {
   })
   return (
     <>
-      <Filters>
-        <AgentFilter value={agent} onChange={(next) => change({ agent: next, offset: '0' })} />
+      <Filters set={filtersSet(filters, none)}>
+        <AgentFilter value={agent} onChange={(next) => change({ agent: next })} />
         <SelectField
           label={text.filterStatus}
           value={chosen}
-          onChange={({ target }) => change({ status: target.value, offset: '0' })}
+          onChange={({ target }) => change({ status: target.value })}
           options={statuses.map((value) => ({ value, text: text.writesStatus[value] }))}
         />
-        <PeriodFilter value={range} onChange={(next) => change({ range: next, offset: '0' })} />
+        <PeriodFilter value={range} onChange={(next) => change({ range: next })} />
       </Filters>
       <Loaded query={list}>
-        {({ writes, total }) =>
-          writes.length === 0 ? (
-            <Empty icon="services" title={text.noWrites}>
-              {text.noWritesNext}
-            </Empty>
-          ) : (
-            <>
-              <ul aria-label={text.tabs.writes} className="grid gap-3">
-                {writes.map((write) => (
-                  <WriteCard key={write.id} write={write} />
-                ))}
-              </ul>
-              <Pager
-                offset={Number(offset)}
-                limit={limit}
-                total={total}
-                onGo={(next) => change({ offset: String(next) })}
-              />
-            </>
-          )
-        }
+        {({ writes, total }) => (
+          <Paged
+            limit={limit}
+            total={total}
+            empty={
+              <Empty icon="services" title={text.noWrites}>
+                {text.noWritesNext}
+              </Empty>
+            }
+          >
+            <ul aria-label={text.tabs.writes} className="grid gap-3">
+              {writes.map((write) => (
+                <WriteCard key={write.id} write={write} />
+              ))}
+            </ul>
+          </Paged>
+        )}
       </Loaded>
     </>
   )

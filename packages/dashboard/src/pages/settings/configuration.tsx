@@ -3,7 +3,7 @@ import { useRead } from '../../api.ts'
 import { settingsText as text } from '../../messages/settings.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { Checkbox, TextField } from '../../ui/field.tsx'
-import { Filters } from '../../ui/filters.tsx'
+import { Filters, filtersSet } from '../../ui/filters.tsx'
 import { Facts } from '../../ui/page.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
@@ -51,8 +51,11 @@ const columns: readonly Column<Setting>[] = [
   },
 ]
 
+const none = { words: '', changed: '' }
+
 export const ConfigurationView = () => {
-  const [{ words, changed }, change] = useFilters({ words: '', changed: '' })
+  const [filters, change] = useFilters(none)
+  const { words, changed } = filters
   return (
     <Loaded query={useRead('getConfiguration')}>
       {({ settings, file, version }) => {
@@ -73,7 +76,7 @@ export const ConfigurationView = () => {
               <p className="mt-2 text-ink-soft">{text.readAtStart}</p>
               <BackupButton />
             </div>
-            <Filters>
+            <Filters set={filtersSet(filters, none)}>
               <TextField
                 label={text.filter}
                 type="search"

@@ -1,0 +1,3 @@
+export const filtersText = {
+  filters: (set: number) => (set === 0 ? 'Filters' : `Filters: ${set} set`),
+} as const
