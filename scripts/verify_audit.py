@@ -61,21 +61,30 @@ def checkpoints(text, key, origin):
 
 def begin_of(header, key):
     """Where the log begins: size, head and frontier behind what retention removed, if its record is signed."""
-    removal = header.get("removal")
     part = header.get("begin")  # nobody signed it by itself: the root of the checkpoint in this part is over it
     if part:
         return (part["size"], bytes.fromhex(part["head"]), [bytes.fromhex(p) for p in part["peaks"]]), None, True
+    return behind(header.get("removal"), header["chain"], key)
+
+
+def behind(removal, chain, key):
+    """State of a chain behind what its process removed, what is told of that, and whether the signature could be checked."""
     if not removal:
         return (0, bytes(32), []), None, True
     message = b"gatehouse-removal-v1\n" + removal["record"].encode("utf-8")
     good = check(key, message, base64.b64decode(removal["signature"]))
     record = json.loads(removal["record"])
-    if good is False or record["chain"] != header["chain"]:
+    if good is False or record["chain"] != chain:
         return (0, bytes(32), []), None, True
     told = {"entries": record["size"], "removed_at": record["removed_at"], "reason": record["reason"],
             "head": "sha256:" + record["head"], "entry": record["entry"]}
     peaks = [bytes.fromhex(peak) for peak in record["peaks"]]
     return (record["size"], bytes.fromhex(record["head"]), peaks), told, good is not None
+
+
+def key_in(pem):
+    """The 32 bytes of an Ed25519 public key."""
+    return base64.b64decode("".join(line for line in pem.splitlines() if "---" not in line))[-32:]
 
 
 def root_of(peaks):
@@ -93,8 +102,7 @@ def verify(arguments):
         sys.exit("not an export of the Gatehouse audit log")
     key = base64.b64decode(header["public_key"])
     if arguments.public_key:
-        text = open(arguments.public_key).read()
-        key = base64.b64decode("".join(line for line in text.splitlines() if "---" not in line))[-32:]
+        key = key_in(open(arguments.public_key).read())
     own = "\n".join(line["checkpoint"] for line in lines if "checkpoint" in line)
     signed, checked = checkpoints(own, key, header["origin"])
     kept = {}
@@ -105,6 +113,12 @@ def verify(arguments):
             sys.exit("no checkpoint in that file is signed by the key of this log")
     begin, removed, told = begin_of(header, key)
     checked = checked and told
+    begins = {header["chain"]: begin}
+    for other in header["chains"]:  # each process signs for its own chain
+        if "removal" in other and other["chain"] != header["chain"]:
+            removal = other["removal"]
+            begins[other["chain"]], _, told = behind(removal, other["chain"], key_in(removal["public_key"]))
+            checked = checked and told
     kept = {size: root for size, root in kept.items() if size > begin[0]}
     signed = {size: root for size, root in signed.items() if size > begin[0]}
     anchors = {size: signed.get(size, set()) | kept.get(size, set()) for size in {*signed, *kept}}
@@ -115,7 +129,7 @@ def verify(arguments):
         report["removed"] = removed
 
     def first_of(chain, entry=None):
-        size, head, peaks = begin if chain == header["chain"] else (0, bytes(32), [])
+        size, head, peaks = begins.get(chain, (0, bytes(32), []))
         return size, head, list(peaks), (size, entry), None
 
     def fail(kind, seq, entry):

@@ -85,8 +85,8 @@ describe.skipIf(missing !== null)(
       const move = (args: readonly string[]): Promise<CliResult> => gate.cli(['migrate', ...args])
       const to = ['--to', database.url]
 
-      // The agent's home is the second process: both logs move.
-      await gate.start(['--workers', '2'])
+      // The agent's home is the second process, whose log retention shortens: both logs move.
+      await gate.start(['--workers', '2', '--audit-retention-max-bytes', '2097152'])
       const { token, workspace } = await gate.createAgent('mailbot')
       mkdirSync(workspace, { recursive: true })
       const rules = join(dataDir, 'mailbot.yaml')
@@ -102,6 +102,13 @@ describe.skipIf(missing !== null)(
         })
       const asked = { path: 'made.txt', content: 'yes' }
       await invoke(gate.run as Run, token, 'filesystem.write', asked)
+      const long = { path: 'x'.repeat(3_500) }
+      for (let at = 0; at < 400; at += 20)
+        await Promise.all(
+          Array.from({ length: 20 }, () => invoke(gate.run as Run, token, 'filesystem.read', long)),
+        )
+      const pruned = await gate.json<{ removed?: { entries: number } }>(['audit', 'prune', '--yes'])
+      expect(pruned.removed?.entries).toBeGreaterThan(10)
       expect(await move([...to, '--yes'])).toMatchObject(saying('already uses the data'))
       await gate.stop()
 
@@ -111,7 +118,7 @@ describe.skipIf(missing !== null)(
         ...to,
         '--dry-run',
       ])
-      expect(dry.tables).toMatchObject({ agents: 2, approvals: 1, state: 1, limits: 6 })
+      expect(dry.tables).toMatchObject({ agents: 2, approvals: 1, state: 1, limits: 406 })
       const [tables] = await query(
         database.url,
         `select from pg_tables where schemaname = 'public'`,
@@ -133,7 +140,7 @@ describe.skipIf(missing !== null)(
         ...to,
         '--yes',
       ])
-      expect(finished.tables).toMatchObject({ agents: 2, approvals: 1, state: 1, limits: 6 })
+      expect(finished.tables).toMatchObject({ agents: 2, approvals: 1, state: 1, limits: 406 })
       expect(existsSync(file)).toBe(false)
       if (old !== null) expect(sha256(finished.kept)).toBe(old)
 
@@ -154,6 +161,11 @@ describe.skipIf(missing !== null)(
       expect((await stat(run, token)).error?.message).toContain('Rate limit exceeded')
       const { approvals } = await ask<{ approvals: [{ id: string }] }>(gate, 'GET', 'approvals')
       await ask(gate, 'POST', `approvals/${approvals[0].id}/approve`)
+      const [begins] = await query(
+        database.url,
+        `select from meta where key like 'audit.removal.%'`,
+      )
+      expect(begins?.rowCount).toBe(1)
       const made = join(workspace, 'made.txt')
       await expect.poll(() => existsSync(made)).toBe(true)
       expect(await ask(gate, 'POST', 'audit/verify')).toMatchObject({ integrity: 'verified' })

@@ -86,7 +86,7 @@ type Page = {
 }
 
 test('an agent is served by its process, with one audit log to read', async () => {
-  await using here = await startGate()
+  await using here = await startGate(['--audit-retention-max-bytes', '2097152'])
   const { a, b, tokenA, tokenB } = await createBoth(here)
   using ofA = new OwnConnection(here.run)
   using ofB = new OwnConnection(here.run)
@@ -129,6 +129,10 @@ test('an agent is served by its process, with one audit log to read', async () =
   expect(metrics).toContain(
     'gatehouse_calls_total{capability="filesystem.read",outcome="success"} 2',
   )
+  const ends = [here.gate.dataDir, join(here.gate.dataDir, 'gates/1')].map(entriesIn)
+  const retention = JSON.parse((await here.gate.cli(['audit', 'retention', '--json'])).stdout)
+  expect(retention).toMatchObject({ max_bytes: 2_097_152, due_entries: 0 })
+  expect(retention.entries).toBeGreaterThanOrEqual((ends[0] ?? 0) + (ends[1] ?? 0))
   const exported = (await here.gate.cli(['audit', 'export'])).stdout.split('\n')
   expect(JSON.parse(exported[0] ?? '')).toMatchObject({ chains: [{}, {}] })
 

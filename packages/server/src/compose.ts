@@ -153,23 +153,14 @@ const engineOf = (settings: Settings, sandbox: Sandbox, ownDir: string): EngineP
   return { installer, host }
 }
 
-/** @throws InvalidConfiguration where others read the log, too: each verifies what the others wrote from the first entry on. */
-const retentionOf = (
-  { database_url: url, workers, origins, ...settings }: Settings,
-  exported: RetentionRules['exported'],
-): RetentionRules => {
-  const [maxAgeMs, maxBytes] = [
-    settings['audit.retention.max_age'],
-    settings['audit.retention.max_bytes'],
-  ]
-  const key = maxAgeMs === null ? 'audit.retention.max_bytes' : 'audit.retention.max_age'
-  const others = url === null ? `with ${workers} workers` : 'with PostgreSQL'
-  if ((url !== null || workers > 1) && (maxAgeMs !== null || maxBytes !== null))
-    throw new GatehouseError('InvalidConfiguration', {
-      origin: origins[key] ?? key,
-      detail: `${key} works with SQLite and one worker only: ${others} every entry is kept`,
-    })
-  return { maxAgeMs, maxBytes, exported }
+/** The log of each gate process gets its part of the size. */
+const retentionOf = (settings: Settings, exported: RetentionRules['exported']): RetentionRules => {
+  const maxBytes = settings['audit.retention.max_bytes']
+  return {
+    maxAgeMs: settings['audit.retention.max_age'],
+    maxBytes: maxBytes === null ? null : Math.floor(maxBytes / settings.workers),
+    exported,
+  }
 }
 
 /** A service verifies its log in the background; a command without one asks for what it needs. */

@@ -10,7 +10,7 @@ import { withSetting } from './config/write-setting.ts'
 import { type MoveMark, type MoveReport, moveKey, parseMark } from './domain/move-mark.ts'
 import { standingOf } from './domain/nodes.ts'
 import { LogReader } from './log/log-files.ts'
-import { gateFolders, logFolder } from './log/sibling-logs.ts'
+import { gateFolders, logFolder, removalIn } from './log/sibling-logs.ts'
 import { nodeName, writePrivateFile } from './platform/data-directory.ts'
 import { recordedEngine, recordMovedStore } from './platform/store-record.ts'
 import { openPostgresEnd, type PostgresEnd } from './storage/postgres/move.ts'
@@ -88,19 +88,12 @@ const logsIn = ({ dataDir }: Place): Move['logs'] =>
   new Map(
     [dataDir, ...gateFolders(dataDir)].map((folder) => [
       nodeName(folder),
-      () => new LogReader(join(folder, logFolder)).entries(0),
+      {
+        entries: () => new LogReader(join(folder, logFolder)).entries(0),
+        removals: removalIn(folder, nodeName(folder)),
+      },
     ]),
   )
-
-/** Nodes on PostgreSQL verify each other's logs from the first entry, so none may be gone. */
-const assertWholeLog = (place: Place): void => {
-  const { settings } = place
-  for (const key of ['audit.retention.max_age', 'audit.retention.max_bytes'] as const)
-    if (settings[key] !== null) refuse(`${key} is set, and works with SQLite only`)
-  const [first] = [...new LogReader(join(place.dataDir, logFolder)).entries(0, 1)]
-  if ((first?.[0]?.seq ?? 0) > 0)
-    refuse('retention removed a part of the audit log, and PostgreSQL needs all of it')
-}
 
 /** The mark and the id are part of the copy: it is there with both, or not at all. */
 const markArrived = async (
@@ -125,7 +118,6 @@ const copyToPostgres = async (
 ): Promise<Record<string, number>> => {
   await using composition = await openOn(place, null)
   const { storage } = composition
-  assertWholeLog(place)
   await assertVerified(composition)
   await storage.flush()
   await using end = await openPostgresEnd(place.settings.database_direct_url ?? url)

@@ -10,7 +10,10 @@ import type { AuditAccess } from './supervision/audit-access.ts'
 type Deps = Pick<Basics, 'ids' | 'log'> &
   Pick<VaultUseCases, 'lockVault' | 'unlockVault'> & {
     readonly gates: Gates | null
-    readonly audit: Pick<AuditAccess, 'acknowledge' | 'health' | 'integrity'> &
+    readonly audit: Pick<
+      AuditAccess,
+      'acknowledge' | 'applyRetention' | 'health' | 'integrity' | 'retention'
+    > &
       Pick<AuditReader, 'verify'>
     readonly metrics: Pick<Metrics, 'values'>
     readonly policy: Pick<PolicySource, 'reload'>
@@ -36,6 +39,9 @@ export const answerGates = (deps: Deps): void => {
   })
   gates.answer('verify log', () => deps.audit.verify())
   gates.answer('acknowledge log', ({ reason, ...by }) => deps.audit.acknowledge(reason, by))
+  gates.answer('retention', async (by) =>
+    by ? deps.audit.applyRetention(by) : deps.audit.retention(),
+  )
   gates.answer('metrics', () => deps.metrics.values())
   gates.answer('read policy', async () => {
     await deps.policy.reload()

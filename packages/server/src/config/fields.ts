@@ -175,7 +175,7 @@ export const fields = [
     min: 1_048_576,
     max: Number.MAX_SAFE_INTEGER,
     description:
-      'How large the audit log may become before its oldest segments are removed, in the same way. Default: without a limit.',
+      'How large the audit log of this node may become before its oldest segments are removed, in the same way; the log of each of its gate processes gets an equal part. Default: without a limit.',
   },
   {
     key: 'audit.durable',

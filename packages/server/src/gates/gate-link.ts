@@ -31,7 +31,12 @@ type Answering = (given: unknown) => Promise<unknown>
 const answerMs = 30_000
 /** Questions about a whole log. */
 const longMs = 600_000
-const long: ReadonlySet<GateQuestion> = new Set(['verify log', 'acknowledge log', 'copy log'])
+const long: ReadonlySet<GateQuestion> = new Set([
+  'verify log',
+  'acknowledge log',
+  'copy log',
+  'retention',
+])
 
 /** Number of a gate process for people, who count from 1. */
 export const gateName = (index: number): string => `gate process ${index + 1}`

@@ -16,6 +16,7 @@ import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
 import type { Storage } from '../ports/storage.ts'
 import { acknowledge, acknowledgeStep, reindex } from './acknowledge.ts'
+import { ChainStarts, startOf } from './chain-starts.ts'
 import { type ChainVerifier, entriesOf, verifierOf } from './chain-verifier.ts'
 import { openCheckpointCopy } from './checkpoint-copy.ts'
 import { type Checkpoints, openCheckpoints, originOf } from './checkpoints.ts'
@@ -129,6 +130,7 @@ const retentionEveryMs = 600_000
 const nobody: OtherChains = {
   read: async () => [],
   ends: async () => [],
+  removals: async () => [],
   takeForeign: async () => false,
 }
 
@@ -141,14 +143,18 @@ const assertChainName = (chain: string): void => {
 }
 
 /** The chains beside this one, and what this process has to see to itself: on a network nobody else reads the copies. */
-const chainsBeside = ({ storage, siblings }: Pick<AuditLogOptions, 'storage' | 'siblings'>) =>
-  storage.isNetworked
-    ? { others: storage.copies, unwatched: storage.copies, recordsHeads: false }
-    : {
-        others: siblings?.all ?? nobody,
-        unwatched: siblings?.idle ?? nobody,
-        recordsHeads: siblings?.isFirst === true,
-      }
+const chainsBeside = ({ storage, siblings }: Pick<AuditLogOptions, 'storage' | 'siblings'>) => {
+  if (storage.isNetworked) {
+    const { copies } = storage
+    return { others: copies, unwatched: copies, recordsHeads: false, copies }
+  }
+  return {
+    others: siblings?.all ?? nobody,
+    unwatched: siblings?.idle ?? nobody,
+    recordsHeads: siblings?.isFirst === true,
+    copies: null,
+  }
+}
 
 /** @SECURITY Auditors verify with this file: one that was another is reported; keys.test.ts. */
 const publicKeyAlarm = ({ published }: Keys): Alarm | null =>
@@ -214,8 +220,9 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   }
   const chains = chainsBeside(options)
   const { others } = chains
+  const starts = new ChainStarts(others)
   const rows = await EntryIndex.open({
-    ...{ directory, chain, files, sealer: keys, others },
+    ...{ directory, chain, files, sealer: keys, others, starts },
     start: () => start.state.size,
   })
   const recording = { storage, files, chain }
@@ -250,7 +257,10 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     standing,
   )
   const rebuildCopies = storage.isNetworked
-    ? () => remakeCopies({ ...recording, setAside }, writer.standing.state.size)
+    ? async () => {
+        await remakeCopies({ ...recording, setAside }, writer.standing.state.size)
+        await retention.remakeCopies()
+      }
     : null
   const rebuild = async (): Promise<void> => {
     await rebuildCopies?.()
@@ -261,9 +271,10 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   await writer.open(catchUpAtStart)
   const here = verifierOf(files, others, keys, chain)
   const elsewhere = options.verifier ?? here
-  const heads = chains.recordsHeads ? new OtherHeads({ chain, rows, writer, others }) : null
+  const heads = chains.recordsHeads ? new OtherHeads({ chain, rows, writer, others, starts }) : null
   const inspector = createInspector({
     others: chains.unwatched,
+    starts: new ChainStarts(chains.unwatched),
     checkHeads: async () => (await heads?.check()) ?? null,
     chain,
     start: () => start,
@@ -272,6 +283,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     files,
     head,
     recorder,
+    checkStatement: () => retention.findForeignStatement(),
     rebuildCopies,
     forgetOthers: () => rows.forgetOthers(),
     checkpoints: () => anchorsOf(signer.signed()),
@@ -280,9 +292,10 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     signal: stop.signal,
   })
   const entries = entriesOf(files, others, chain)
-  const retention = new Retention({
+  const retention: Retention = new Retention({
     ...{ files, directory, chain, keys, clock, writer, inspector, signal: stop.signal },
     rules: options.retention,
+    copies: chains.copies,
     verifier: elsewhere,
     checkpoints: () => anchorsOf(signer.signed()),
     told: () => recorder.told(),
@@ -291,8 +304,11 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     moved: async (next) => {
       start = next
       await rows.removeBefore(next.state.size)
+      // The entry about the others' heads may have gone, too.
+      await heads?.renew()
     },
   })
+  await retention.removeCopies()
   if (taken) await writer.append(taken.entry)
   const closedIntents = await closeIntents({ rows, auditLog: writer })
 
@@ -321,7 +337,13 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     for (const row of strict)
       if (rowOfEntry({ ...row, seal: '' }) === null)
         return { kind: 'modified', seq: row.seq, id: null, detail: 'the entry cannot be read' }
-    return verifyPage(rows, strict, accepted, { chain, ...start.state })
+    return starts.steady(
+      (begins) =>
+        verifyPage(rows, strict, accepted, (name) =>
+          name === chain ? start.state : startOf(begins, name),
+        ),
+      (fault) => fault !== null,
+    )
   }
   const verifyAll = async (): Promise<void> => {
     const found = await inspector.inspect('whole')
@@ -398,7 +420,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
         chains,
         origin: originOf(chain, epoch),
         publicKey: keys.raw,
-        start,
+        ...{ start, starts },
         createdAt: new Date(clock.wall()).toISOString(),
         checkpoints: () =>
           signer

@@ -44,9 +44,11 @@ const entryOf = ({ seq, hash, body }: Line): LoggedEntry => ({
 
 const sliceEntries = 256
 
-/** The number of the first entry of the header's chain, as the header claims. */
-const claimedFirst = ({ removal, begin }: ExportHeader): number => {
-  if (begin) return begin.size
+/** The number of the first entry of a chain, as the header claims. */
+const claimedFirst = (header: ExportHeader, chain: string): number => {
+  const isOwn = chain === header.chain
+  if (isOwn && header.begin) return header.begin.size
+  const removal = isOwn ? header.removal : header.chains.find((one) => one.chain === chain)?.removal
   const { size } = (parse(String(removal?.record)) ?? {}) as { readonly size?: unknown }
   return typeof size === 'number' ? size : 0
 }
@@ -89,7 +91,7 @@ export const readExport = (text: string, origin: string): ExportRows => {
     // By position, which is the seq where nothing is wrong; what is out of place is then found so.
     *entries(chain, from) {
       const all = chains.get(chain) ?? []
-      const first = chain === header.chain ? claimedFirst(header) : 0
+      const first = claimedFirst(header, chain)
       for (let at = Math.max(0, from - first); at < all.length; at += sliceEntries)
         yield all.slice(at, at + sliceEntries)
     },

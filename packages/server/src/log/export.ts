@@ -1,5 +1,7 @@
+import { GatehouseError } from '@gatehouse/contract'
 import type { LogState } from '../domain/audit/chain.ts'
 import { idOf } from '../domain/audit/verify-range.ts'
+import { type ChainStart, type ChainStarts, startOf } from './chain-starts.ts'
 import { verifierKey } from './note.ts'
 import type { LogStart, SignedRemoval } from './removals.ts'
 import type { Entries } from './verify-chain.ts'
@@ -20,6 +22,8 @@ export type ExportHeader = {
     readonly chain: string
     readonly size: number
     readonly head: string
+    /** The same as `removal`, of another chain, with the key that its process signed it with, in PEM. */
+    readonly removal?: SignedRemoval & { readonly public_key: string }
   }[]
   /** Signed statement of what is not there any more of `chain`; absent where all of it is. */
   readonly removal?: SignedRemoval
@@ -38,11 +42,21 @@ type Parts = {
   readonly checkpoints: () => readonly string[]
   /** Where `chain` begins. */
   readonly start: LogStart
+  /** Where other chains begin. */
+  readonly starts: ChainStarts
 }
+
+const removalOf = (start: ChainStart | undefined) =>
+  start?.signed ? { removal: { ...start.signed, public_key: start.publicKey } } : {}
 
 /** JSON lines: a header, the entries of each chain by seq with the exact hashed text, the checkpoints. */
 export async function* exportLines(parts: Parts): AsyncIterable<string> {
-  const { entries, chain, origin, publicKey, chains, start } = parts
+  const { entries, chain, origin, publicKey, start, starts } = parts
+  const began = await starts.read()
+  const chains = parts.chains.map((one) => ({
+    ...one,
+    ...(one.chain === chain ? {} : removalOf(began.get(one.chain))),
+  }))
   const header: ExportHeader = {
     format: exportFormat,
     created_at: parts.createdAt,
@@ -55,7 +69,8 @@ export async function* exportLines(parts: Parts): AsyncIterable<string> {
   }
   yield `${JSON.stringify(header)}\n`
   for (const { chain: name, size } of chains) {
-    for await (const group of entries(name, name === chain ? start.state.size : 0)) {
+    const first = name === chain ? start.state.size : startOf(began, name).size
+    for await (const group of entries(name, first)) {
       const lines = group
         .filter(({ seq }) => seq < size)
         .map((entry) => {
@@ -64,6 +79,10 @@ export async function* exportLines(parts: Parts): AsyncIterable<string> {
         })
       if (lines.length > 0) yield `${lines.join('\n')}\n`
       if ((group.at(-1)?.seq ?? 0) >= size - 1) break
+    }
+    if (name !== chain && startOf(await starts.read(), name).size > first) {
+      const detail = `retention removed entries of ${name} while they were exported; export again`
+      throw new GatehouseError('StorageUnavailable', { detail })
     }
   }
   for (const checkpoint of parts.checkpoints()) yield `${JSON.stringify({ checkpoint })}\n`

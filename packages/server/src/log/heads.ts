@@ -1,6 +1,8 @@
+import type { LogState } from '../domain/audit/chain.ts'
 import { entryOf, plainDraft } from '../domain/audit/entry.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
 import type { AuditRows, ReadableChains } from '../ports/audit-rows.ts'
+import { type ChainStarts, startOf } from './chain-starts.ts'
 import type { Writer } from './writer.ts'
 
 const act = 'audit.heads'
@@ -14,6 +16,7 @@ type Parts = {
   readonly rows: Pick<AuditRows, 'query'>
   readonly writer: Pick<Writer, 'append'>
   readonly others: ReadableChains
+  readonly starts: ChainStarts
 }
 
 /**
@@ -42,15 +45,36 @@ export class OtherHeads {
 
   /** The first of the recorded heads that is not in the other logs any more. */
   async check(): Promise<Fault | null> {
-    for (const [chain, { size, head }] of Object.entries(await this.#last())) {
-      const [entry] = await this.#parts.others.read(chain, size - 1, 1)
-      if (entry?.seq === size - 1 && `sha256:${entry.hash}` === head) continue
-      const kind = entry ? 'modified' : 'truncated'
-      const what = entry ? 'is another than' : 'is gone, up to'
-      const detail = `the log of ${chain} ${what} the head that was recorded at entry ${size}`
-      return { kind, seq: size - 1, id: null, detail }
+    const recorded = Object.entries(await this.#last())
+    return this.#parts.starts.steady(
+      async (starts) => {
+        for (const [chain, head] of recorded) {
+          const fault = await this.#differs(chain, head, startOf(starts, chain))
+          if (fault) return fault
+        }
+        return null
+      },
+      (fault) => fault !== null,
+    )
+  }
+
+  async #differs(chain: string, { size, head }: Head, start: LogState): Promise<Fault | null> {
+    // Retention took away what it was recorded at.
+    if (size < start.size) return null
+    const hash = size === start.size ? start.head : await this.#hashAt(chain, size - 1)
+    if (`sha256:${hash}` === head) return null
+    const what = hash === null ? 'is gone, up to' : 'is another than'
+    return {
+      kind: hash === null ? 'truncated' : 'modified',
+      seq: size - 1,
+      id: null,
+      detail: `the log of ${chain} ${what} the head that was recorded at entry ${size}`,
     }
-    return null
+  }
+
+  async #hashAt(chain: string, seq: number): Promise<string | null> {
+    const [entry] = await this.#parts.others.read(chain, seq, 1)
+    return entry?.seq === seq ? entry.hash : null
   }
 
   async #append(chains: Heads): Promise<void> {
@@ -64,8 +88,8 @@ export class OtherHeads {
   async #present(): Promise<Heads> {
     const heads: Record<string, Head> = {}
     for (const { chain, next } of await this.#parts.others.ends()) {
-      const [last] = await this.#parts.others.read(chain, next - 1, 1)
-      if (last) heads[chain] = { size: next, head: `sha256:${last.hash}` }
+      const hash = await this.#hashAt(chain, next - 1)
+      if (hash !== null) heads[chain] = { size: next, head: `sha256:${hash}` }
     }
     return heads
   }

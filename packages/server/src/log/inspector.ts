@@ -1,10 +1,10 @@
 import { GatehouseError, type Integrity } from '@gatehouse/contract'
 import type { LogState } from '../domain/audit/chain.ts'
-import { emptyLog } from '../domain/audit/chain.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
 import { describeSystemFailure } from '../domain/system-failure.ts'
 import type { OtherChains } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
+import { type ChainStarts, type Starts, startOf } from './chain-starts.ts'
 import type { ChainVerifier } from './chain-verifier.ts'
 import type { LogFiles } from './log-files.ts'
 import type { Recorder } from './recorder.ts'
@@ -22,6 +22,7 @@ export const inlineEntriesMax = 512
 export type InspectorParts = {
   /** Chains of other processes that nobody else verifies. */
   readonly others: OtherChains
+  readonly starts: ChainStarts
   /** Whether the other logs of this node still hold what was recorded of them here. */
   readonly checkHeads: () => Promise<Fault | null>
   readonly chain: string
@@ -32,6 +33,8 @@ export type InspectorParts = {
   readonly files: LogFiles
   readonly head: Pick<HeadFile, 'intact' | 'restore'>
   readonly recorder: Pick<Recorder, 'told'>
+  /** Whether the store says of removed entries what this service signed. */
+  readonly checkStatement: () => Promise<Fault | null>
   /** Makes the copies of this node's entries anew; null where there are none. */
   readonly rebuildCopies: (() => Promise<void>) | null
   /** Makes the index of other nodes' chains anew when it is next asked. */
@@ -135,7 +138,7 @@ export const createInspector = (parts: InspectorParts): Inspector => {
       await compareCopies(state.size, rebuildCopies)
       copiesSeen = began
     }
-    fault = own.fault ?? (await verifyOthers(whole)) ?? (await parts.checkHeads())
+    fault = own.fault ?? (await findInOthers(whole)) ?? (await parts.checkHeads())
     if (whole) seen = began
     verifiedAt = clock.wall()
   }
@@ -148,17 +151,25 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     size <= wholeMax || (copiesSeen !== changes && (changes > 0 || !tree))
 
   /** The copies of other nodes' entries. */
-  const verifyOthers = async (whole: boolean): Promise<Fault | null> => {
+  const verifyOthers = async (whole: boolean, starts: Starts): Promise<Fault | null> => {
     const chains = whole || verified.size > 1 ? await otherChains() : []
     for (const { chain: name, next: end } of chains) {
-      if (!whole && !verified.has(name)) continue
-      const from = whole ? emptyLog : (verified.get(name) ?? emptyLog)
+      const known = verified.get(name)
+      if (!whole && !known) continue
+      const start = startOf(starts, name)
+      const from = !whole && known && known.size > start.size ? known : start
       const other = await verify({ chain: name, from, tree: false, anchors: [] }, end)
       verified.set(name, other.state)
       if (other.fault) return other.fault
     }
     return null
   }
+
+  const findInOthers = (whole: boolean): Promise<Fault | null> =>
+    parts.starts.steady(
+      (starts) => verifyOthers(whole, starts),
+      (found) => found !== null,
+    )
 
   const choose = (entries: number): ChainVerifier => (entries > inlineEntriesMax ? elsewhere : here)
 
@@ -169,7 +180,9 @@ export const createInspector = (parts: InspectorParts): Inspector => {
   const compareCopies = async (size: number, rebuild: () => Promise<void>): Promise<void> => {
     // Entries that were not copied yet are no difference.
     const through = Math.min(size, parts.recorder.told())
-    const fault = await choose(through).checkCopies({ chain, through }, signal)
+    const fault =
+      (await choose(through).checkCopies({ chain, through }, signal)) ??
+      (await parts.checkStatement())
     // Entries that were appended meanwhile are copied too.
     if (!fault || (fault.kind === 'inserted' && fault.seq >= through && isOurs(fault.seq))) return
     writer.raise(fault)

@@ -1,9 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { GatehouseError, type Integrity } from '@gatehouse/contract'
-import { emptyLog } from '../domain/audit/chain.ts'
+import { emptyLog, type LogState } from '../domain/audit/chain.ts'
 import { frontierFits } from '../domain/audit/merkle.ts'
 import { type Fault, idOf } from '../domain/audit/verify-range.ts'
+import { startBy } from './chain-starts.ts'
 import {
   checkpointAlarm,
   checkpointsFile,
@@ -67,8 +68,8 @@ type Material = {
   readonly files?: ChainFiles
   readonly chain: string
   readonly start: LogStart
-  /** Chains of other nodes, in an export. */
-  readonly others: readonly string[]
+  /** Chains of other nodes, in an export, and where they begin; null where that is not signed. */
+  readonly others: ReadonlyMap<string, LogState | null>
   readonly verifier: Verifier
   readonly head: SignedHead | null
   /** The log's own checkpoints. */
@@ -115,7 +116,7 @@ const fromFiles = (options: OfflineOptions, directory: string): Material => {
     files,
     chain,
     start,
-    others: [],
+    others: new Map(),
     verifier,
     head,
     checkpoints: notes.checkpoints.filter((checkpoint) => checkpoint.origin === origin),
@@ -166,7 +167,14 @@ const fromExport = (options: OfflineOptions, file: string): Material => {
     (checkpoint) => checkpoint.origin === header.origin,
   )
   const size = header.chains.find((known) => known.chain === chain)?.size ?? 0
-  const others = header.chains.map((known) => known.chain).filter((name) => name !== chain)
+  const others = new Map(
+    header.chains
+      .filter((known) => known.chain !== chain)
+      .map(({ chain: name, removal }) => {
+        const begin = removal ? (startBy({ chain: name, ...removal })?.state ?? null) : emptyLog
+        return [name, begin]
+      }),
+  )
   const start = startOf(header, verifier)
   return {
     ...{ entries, chain, others, verifier, head: null, checkpoints, size },
@@ -214,11 +222,14 @@ const judge = async (material: Material, options: Judging): Promise<OfflineRepor
   let fault: Fault | null =
     own.fault ?? head?.alarm ?? broken ?? (await notSealed(material, own.state.size, known))
   let count = Math.max(0, known - start.state.size)
-  for (const other of others) {
-    const from = emptyLog
+  for (const [other, from] of others) {
+    if (!from) {
+      fault ??= { ...foreignRemoval, detail: `${other}: ${foreignRemoval.detail}` }
+      continue
+    }
     const found = await verifyChain({ entries, chain: other, from, tree: false, anchors: [] })
     fault ??= found.fault
-    count += found.state.size
+    count += found.state.size - from.size
   }
   const signed = Math.max(largestOf(checkpoints), largestOf(external))
   const anchor = head

@@ -1,4 +1,4 @@
-import { createLinker, genesis, type LogState } from '../domain/audit/chain.ts'
+import { createLinker, type LogState } from '../domain/audit/chain.ts'
 import type { LogRow } from '../domain/audit/row.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
 import type { AuditRows } from '../ports/audit-rows.ts'
@@ -15,7 +15,7 @@ export const verifyPage = async (
   rows: Pick<AuditRows, 'range'>,
   page: readonly LogRow[],
   acknowledged: number,
-  start: LogState & { readonly chain: string },
+  startOf: (chain: string) => LogState,
 ): Promise<Fault | null> => {
   const linker = createLinker(hashing)
   for (const row of page)
@@ -38,8 +38,11 @@ export const verifyPage = async (
       to - from + 1,
     )
     const hashes = new Map([...before, ...run].map((row) => [row.seq, row.hash]))
+    const start = startOf(chain)
     for (const row of run) {
-      const prev = headBefore(row, start) ?? hashes.get(row.seq - 1)
+      // Retention took it away since it was read.
+      if (row.seq < start.size) continue
+      const prev = row.seq === start.size ? start.head : hashes.get(row.seq - 1)
       if (prev === undefined && row.seq <= acknowledged) continue
       if (prev === undefined) return misfit(row, 'missing', 'the entry before this one is gone')
       if (linker.link(prev, row.seq, row.body) !== row.hash) {
@@ -49,15 +52,6 @@ export const verifyPage = async (
     first = end
   }
   return null
-}
-
-/** The hash that the first entry of a chain follows, where this is one. */
-const headBefore = (
-  { chain, seq }: LogRow,
-  start: LogState & { readonly chain: string },
-): string | undefined => {
-  if (chain === start.chain) return seq === start.size ? start.head : undefined
-  return seq === 0 ? genesis : undefined
 }
 
 const follows = (a: LogRow | undefined, b: LogRow | undefined): boolean =>

@@ -4,7 +4,9 @@ import { GatehouseError, type RetentionStatus } from '@gatehouse/contract'
 import { createLinker, type LogState } from '../domain/audit/chain.ts'
 import { plainDraft } from '../domain/audit/entry.ts'
 import { rootOf } from '../domain/audit/merkle.ts'
+import type { Fault } from '../domain/audit/verify-range.ts'
 import { describeSystemFailure } from '../domain/system-failure.ts'
+import type { AuditCopies } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ChainVerifier } from './chain-verifier.ts'
 import { hashing } from './hashing.ts'
@@ -35,6 +37,8 @@ export type RetentionParts = {
   readonly directory: string
   readonly chain: string
   readonly keys: Keys
+  /** Copies of the entries for other nodes; null where there are none. */
+  readonly copies: Pick<AuditCopies, 'removals' | 'removeBefore'> | null
   readonly clock: Clock
   readonly writer: Writer
   readonly inspector: Pick<Inspector, 'inspect' | 'quiet'>
@@ -86,6 +90,8 @@ export class Retention {
   readonly #lastTimes = new Map<number, number>()
   #holds = 0
   #failure: string | null = null
+  /** The size before which no copies are left. */
+  #copiesFrom = 0
   /** One goes on after the other: both would find the same segments due. */
   #last: Promise<unknown> = Promise.resolve()
 
@@ -137,15 +143,39 @@ export class Retention {
     }
   }
 
+  /** Removes the copies of entries that are not in the log any more, also those that a failure or a crash left. */
+  async removeCopies(): Promise<void> {
+    const { copies, start, chain, keys } = this.#parts
+    const { signed, state } = start()
+    if (!copies || !signed || this.#copiesFrom === state.size) return
+    await copies.removeBefore(state.size, { chain, ...signed, public_key: keys.pem })
+    this.#copiesFrom = state.size
+  }
+
+  /** The same after the copies were made anew. */
+  async remakeCopies(): Promise<void> {
+    this.#copiesFrom = 0
+    await this.removeCopies()
+  }
+
+  /** @SECURITY Others skip what the database says was removed: a statement that is not ours is reported; log-in-database.test.ts. */
+  async findForeignStatement(): Promise<Fault | null> {
+    const { copies, start, chain } = this.#parts
+    const { signed, state } = start()
+    if (!copies || (signed && this.#copiesFrom !== state.size)) return null
+    const kept = (await copies.removals()).find((one) => one.chain === chain)
+    if (kept?.record === signed?.record && kept?.signature === signed?.signature) return null
+    const detail =
+      'what the database said of removed entries was not what this service signed; it was written anew'
+    return { kind: 'modified', seq: state.size, id: null, detail }
+  }
+
   async #apply(by: By): Promise<LogStart | null> {
-    const due = this.#due()
-    const { segments } = due ? this.#allowed(due) : { segments: [] }
-    if (!due || segments.length === 0) {
-      this.#failure = null
-      return null
-    }
     try {
-      const start = await this.#remove(segments, due.reason, by)
+      await this.removeCopies()
+      const due = this.#due()
+      const { segments } = due ? this.#allowed(due) : { segments: [] }
+      const start = due && segments.length > 0 ? await this.#remove(segments, due.reason, by) : null
       this.#failure = null
       return start
     } catch (cause) {
@@ -280,6 +310,7 @@ export class Retention {
     const { baseline } = writer.standing
     if (baseline && baseline.size <= state.size) writer.change({ baseline: null })
     await moved(next)
+    await this.removeCopies()
     return next
   }
 }

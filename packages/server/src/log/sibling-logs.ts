@@ -1,7 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { OtherChains, ReadableChains } from '../ports/audit-rows.ts'
+import type { ChainRemoval, OtherChains, ReadableChains } from '../ports/audit-rows.ts'
+import { readIfThere } from './files.ts'
+import { parsePublicKey, publicKeyFile } from './keys.ts'
 import { fingerprint, LogReader } from './log-files.ts'
+import { readStart } from './removals.ts'
 
 /** The folder of a data directory that has one for each gate process beside the first. */
 export const gatesFolder = 'gates'
@@ -48,6 +51,16 @@ class GrowingLog extends LogReader {
   }
 }
 
+/** Statement that the process of a folder signed of entries that retention took out of its log; none where it took none. */
+export const removalIn = (folder: string, chain: string): readonly ChainRemoval[] => {
+  const directory = path.join(folder, logFolder)
+  const file = path.join(directory, publicKeyFile)
+  const public_key = readIfThere(file)?.toString('utf8')
+  if (public_key === undefined) return []
+  const { signed } = readStart(directory, parsePublicKey(public_key, file), chain)
+  return signed ? [{ chain, ...signed, public_key }] : []
+}
+
 /**
  * Logs of the other gate processes of this node, read from their files while those are written: what was answered is in
  * them. Each process watches its own files; here entries are compared with their hashes when they are shown.
@@ -76,6 +89,14 @@ export class SiblingLogs implements ReadableChains {
     return this.#refreshed().flatMap(({ chain, end }) =>
       chain === null || end === 0 ? [] : [{ chain, next: end }],
     )
+  }
+
+  async removals() {
+    const logs = this.#refreshed()
+    return this.#folders().flatMap((folder, i) => {
+      const chain = logs[i]?.chain ?? null
+      return chain === null ? [] : removalIn(folder, chain)
+    })
   }
 
   /** Reads everything anew from now on. */

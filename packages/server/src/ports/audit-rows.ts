@@ -132,6 +132,17 @@ export interface AuditRows {
   }>
 }
 
+/** Statement of a chain's process that retention took entries away: the rest goes on from there. */
+export type ChainRemoval = {
+  readonly chain: string
+  /** The exact text that was signed, a `Removal`. */
+  readonly record: string
+  /** In base64. */
+  readonly signature: string
+  /** PEM. */
+  readonly public_key: string
+}
+
 /** Entries of the chains of other processes. */
 export interface ReadableChains {
   /** Must return entries of a chain from a number on, by number. */
@@ -142,6 +153,9 @@ export interface ReadableChains {
    * cost must not grow with the log.
    */
   ends(): Promise<readonly { readonly chain: string; readonly next: number }[]>
+
+  /** Must return, of chains of which retention took entries away, what was signed of that last. */
+  removals(): Promise<readonly ChainRemoval[]>
 }
 
 /** The same where no process of its own watches them. */
@@ -152,6 +166,12 @@ export interface OtherChains extends ReadableChains {
 
 /** Entries of all nodes, as each copied its own: for those who cannot read its files, and for safe-keeping. */
 export interface AuditCopies extends OtherChains {
-  /** Must remove the copies of a chain, and keep what was counted of it. */
+  /** Must remove the copies of a chain with what was signed of removed ones, and keep what was counted of it. */
   drop(chain: string): Promise<void>
+
+  /**
+   * Must keep what was signed before it removes the copies of entries before `size`: who reads meanwhile, or after a crash in
+   * between, begins behind them.
+   */
+  removeBefore(size: number, removal: ChainRemoval): Promise<void>
 }

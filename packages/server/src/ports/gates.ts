@@ -1,4 +1,4 @@
-import type { GatehouseEvent, Integrity } from '@gatehouse/contract'
+import type { GatehouseEvent, Integrity, RetentionStatus } from '@gatehouse/contract'
 import type { LimitKey, LimitVerdict } from '../domain/sliding-window.ts'
 import type { StoredApproval } from './approvals.ts'
 import type { MetricValues } from './metrics.ts'
@@ -37,6 +37,11 @@ export type GateQuestions = {
   'acknowledge log': {
     readonly given: { readonly reason: string; readonly actor: string; readonly request_id: string }
     readonly answer: Integrity
+  }
+  /** How long entries of its log stay; with who asked for it, what is due and may go is removed first. */
+  retention: {
+    readonly given: { readonly actor: string; readonly request_id: string } | null
+    readonly answer: RetentionStatus
   }
   /** Copies its log into a folder. */
   'copy log': { readonly given: string; readonly answer: null }

@@ -6,6 +6,7 @@ import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openAuditLog } from '../../src/log/audit-log.ts'
 import { indexFolder } from '../../src/log/entry-index/block-files.ts'
+import type { RetentionRules } from '../../src/log/retention.ts'
 import { draft, HandClock, silent } from '../../src/log/testing.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import { openPostgres } from '../../src/storage/postgres/open.ts'
@@ -22,13 +23,18 @@ const newFolder = (): string => {
   return folder
 }
 
-const openNode = async (directory: string, chain: string) => {
+const openNode = async (directory: string, chain: string, retention?: RetentionRules) => {
   const clock = new HandClock()
   const storage = await openPostgres({ url })
   const parts = { storage, directory, chain, ids: createIds(), clock, log: silent }
-  const auditLog = await openAuditLog({ ...parts, verifyEveryMs: 0 })
+  const auditLog = await openAuditLog({
+    ...parts,
+    verifyEveryMs: 0,
+    ...(retention ? { retention } : {}),
+  })
   return {
     auditLog,
+    storage,
     clock,
     append: (agent: string) => auditLog.append(draft({ agent, capability: 'git.commit' })),
     async seen(filter: object = {}) {
@@ -104,5 +110,62 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
       kind: 'modified',
       first_bad_seq: 1,
     })
+  })
+
+  test('what retention took from one is gone from the database, and the other goes on from what is left', async () => {
+    const day = 86_400_000
+    const folder = newFolder()
+    const rules = { maxAgeMs: 30 * day, maxBytes: null, exported: () => [] }
+    const by = { actor: 'user:ann', request_id: 'req-9' }
+    await using six = await openNode(newFolder(), 'six')
+    const total = async () =>
+      (await six.auditLog.query({ agent: 'five', limit: 1, offset: 0 })).total
+    const copied = async () => (await six.storage.copies.read('five', 0, 1))[0]?.seq
+    let removed = 0
+    {
+      await using five = await openNode(folder, 'five', rules)
+      const text = 'x'.repeat(700)
+      const append = () => five.auditLog.append(draft({ agent: 'five', arguments: { text } }))
+      for (let i = 0; i < 20; i += 1) await Promise.all(Array.from({ length: 30 }, append))
+      expect(await total()).toBe(600)
+      five.clock.move(40 * day)
+      await append()
+      // The database fails while copies are removed: the log has removed them, and the next attempt ends it.
+      const { copies } = five.storage
+      const { removeBefore } = copies
+      copies.removeBefore = () => Promise.reject(new Error('no connection'))
+      await expect(five.auditLog.applyRetention(by)).rejects.toThrow('no connection')
+      expect(await copied()).toBe(0)
+      expect(await five.auditLog.verify()).toMatchObject({ integrity: 'verified' })
+      copies.removeBefore = removeBefore
+      removed = (await five.auditLog.applyRetention(by)).removed?.entries ?? 0
+      expect(removed).toBeGreaterThan(200)
+      expect(await copied()).toBe(removed)
+      expect(await total()).toBe(601 - removed)
+      expect(await five.auditLog.verify()).toMatchObject({ integrity: 'verified' })
+    }
+    const found = await six.auditLog.verify()
+    expect(found).toMatchObject({ integrity: 'verified' })
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    const key = 'audit.removal.five'
+    try {
+      await client.query(`delete from meta where key = $1`, [key])
+      const integrity = async () => (await six.auditLog.verify()).integrity
+      await expect.poll(integrity).toBe('failed')
+      await using five = await openNode(folder, 'five', rules)
+      expect(await total()).toBe(601 - removed)
+      await client.query(`update meta set value = replace(value, 'size', 'tail') where key = $1`, [
+        key,
+      ])
+      expect(await five.auditLog.verify()).toMatchObject({
+        integrity: 'failed',
+        detail: expect.stringContaining('said of removed entries') as string,
+      })
+      const { rows } = await client.query(`select value from meta where key = $1`, [key])
+      expect(rows[0]).toMatchObject({ value: expect.stringContaining('size') as string })
+    } finally {
+      await client.end()
+    }
   })
 })

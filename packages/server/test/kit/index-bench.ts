@@ -3,11 +3,14 @@ import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
+import { ChainStarts } from '../../src/log/chain-starts.ts'
 import { indexFolder } from '../../src/log/entry-index/block-files.ts'
 import { EntryIndex } from '../../src/log/entry-index/entry-index.ts'
 import type { LoggedEntry } from '../../src/log/frame.ts'
 import { loadKeys } from '../../src/log/keys.ts'
 import type { AuditRow } from '../../src/ports/audit-rows.ts'
+
+const nobody = { read: async () => [], ends: async () => [], removals: async () => [] }
 
 export const newYear = Date.UTC(2026, 0, 1)
 
@@ -79,7 +82,8 @@ export class Log {
       chain: 'main',
       files: this,
       sealer: this.keys,
-      others: { read: async () => [], ends: async () => [] },
+      others: nobody,
+      starts: new ChainStarts(nobody),
     })
     await index.catchUp(Number.MAX_SAFE_INTEGER)
     return index

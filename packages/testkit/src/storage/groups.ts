@@ -96,6 +96,14 @@ export const groupMusts = (open: Open): void => {
       expect(await copies.ends()).toEqual([{ chain: 'other', next: 8 }])
       await again.record(groupOf(rows, { agentCounts: new Map([['nobody', 1]]) }))
       expect(await copies.read('main', 0, 10)).toEqual(copied)
+      const removal = { chain: 'main', record: '{}', signature: 's', public_key: 'k' }
+      expect(await copies.removals()).toEqual([])
+      await copies.removeBefore(1, { ...removal, record: '' })
+      await copies.removeBefore(2, removal)
+      expect(await copies.read('main', 0, 10)).toEqual(copied.slice(2))
+      expect(await copies.removals()).toEqual([removal])
+      await copies.drop('main')
+      expect(await copies.removals()).toEqual([])
     })
 
     test('waits for the transaction before it, and many at once all arrive', async () => {

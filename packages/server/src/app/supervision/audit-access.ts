@@ -68,11 +68,14 @@ export async function proveAuditEntry(
 export const reindexAudit = (op: Op, deps: { readonly audit: AuditAccess }): Promise<Integrity> =>
   deps.audit.reindex({ actor: actorText(op.actor), request_id: op.request_id })
 
-export const applyRetention = (
+/** Of the logs of all gate processes. */
+export async function applyRetention(
   op: Op,
-  deps: { readonly audit: AuditAccess },
-): Promise<RetentionStatus> =>
-  deps.audit.applyRetention({ actor: actorText(op.actor), request_id: op.request_id })
+  deps: { readonly audit: AuditAccess; readonly gateWatch: Pick<GateWatch, 'retention'> },
+): Promise<RetentionStatus> {
+  const by = { actor: actorText(op.actor), request_id: op.request_id }
+  return deps.gateWatch.retention(await deps.audit.applyRetention(by), by)
+}
 
 /** Of all gate processes: first of the others, so that what this one then records of their logs is taken, too. */
 export async function acknowledgeAudit(

@@ -1,4 +1,4 @@
-import { GatehouseError, type Integrity } from '@gatehouse/contract'
+import { GatehouseError, type Integrity, type RetentionStatus } from '@gatehouse/contract'
 import type { Clock } from '../../ports/clock.ts'
 import type { GateFacts, GateQuestions, Gates } from '../../ports/gates.ts'
 import type { MetricValues } from '../../ports/metrics.ts'
@@ -17,6 +17,26 @@ const unknown = (reason: string): GateFacts => ({
 
 const worst = (own: Integrity, others: readonly Integrity[]): Integrity =>
   own.integrity === 'failed' ? own : (others.find(({ integrity }) => integrity === 'failed') ?? own)
+
+const oldestOf = (a: string | null, b: string | null): string | null =>
+  a === null || (b !== null && b < a) ? b : a
+
+/** Logs of two processes as one. What was removed last from either is told. */
+const together = (a: RetentionStatus, b: RetentionStatus): RetentionStatus => {
+  const [one, other] = [a.removed, b.removed]
+  const last = !one || (other && other.removed_at > one.removed_at) ? other : one
+  return {
+    ...a,
+    max_bytes: a.max_bytes === null || b.max_bytes === null ? null : a.max_bytes + b.max_bytes,
+    bytes: a.bytes + b.bytes,
+    entries: a.entries + b.entries,
+    oldest: oldestOf(a.oldest, b.oldest),
+    due_entries: a.due_entries + b.due_entries,
+    removable_entries: a.removable_entries + b.removable_entries,
+    held_by: a.held_by ?? b.held_by,
+    ...(last ? { removed: { ...last, entries: (one?.entries ?? 0) + (other?.entries ?? 0) } } : {}),
+  }
+}
 
 /** The gate processes beside this one, for what is said of the whole node. */
 export class GateWatch {
@@ -54,6 +74,17 @@ export class GateWatch {
     if (!gates) return own
     const asked = gates.others.map((index) => gates.ask(index, question, given))
     return worst(own, await Promise.all(asked))
+  }
+
+  /** Retention of the logs of all of them, where that of this one's is as given. */
+  async retention(
+    own: RetentionStatus,
+    given: GateQuestions['retention']['given'],
+  ): Promise<RetentionStatus> {
+    const gates = this.#gates
+    if (!gates) return own
+    const asked = gates.others.map((index) => gates.ask(index, 'retention', given))
+    return (await Promise.all(asked)).reduce(together, own)
   }
 
   /** Metrics of each of the others that answers. */

@@ -111,7 +111,7 @@ export interface SupervisionUseCases {
   acknowledgeAudit(op: Op, input: { reason: string }): Promise<Integrity>
   /** The index by which entries are found is made anew from the log. */
   reindexAudit(op: Op): Promise<Integrity>
-  showRetention(op: Op): RetentionStatus
+  showRetention(op: Op): Promise<RetentionStatus>
   /** Removes what is due, and says how the log stands then. */
   applyRetention(op: Op): Promise<RetentionStatus>
   listAuditTargets(op: Op): Promise<readonly AuditTarget[]>
@@ -180,7 +180,7 @@ export function bindSupervision(given: SupervisionDeps): Supervision {
       proveAuditEntry: (_op, input) => proveAuditEntry(deps, input),
       acknowledgeAudit: (op, input) => acknowledgeAudit(op, deps, input),
       reindexAudit: (op) => reindexAudit(op, deps),
-      showRetention: () => audit.retention(),
+      showRetention: () => gateWatch.retention(audit.retention(), null),
       applyRetention: (op) => applyRetention(op, deps),
       listAuditTargets: () => deps.auditExports.list(),
       testAuditTarget: async (_op, { name }) => deps.auditExports.test(name),

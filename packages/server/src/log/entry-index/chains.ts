@@ -1,4 +1,5 @@
 import type { AuditRow, ReadableChains } from '../../ports/audit-rows.ts'
+import { type ChainStarts, type Starts, startOf } from '../chain-starts.ts'
 import { copiesOf } from '../chain-verifier.ts'
 import type { LoggedEntry } from '../frame.ts'
 import type { Sealer } from '../keys.ts'
@@ -16,8 +17,9 @@ export type IndexParts = {
   readonly sealer: Sealer
   /** The number of the first entry of this node's chain that is left. */
   readonly start: () => number
-  /** The chains of other processes. */
+  /** The chains of other processes, and where they begin. */
   readonly others: ReadableChains
+  readonly starts: ChainStarts
 }
 
 /** Entries between two turns of the event loop: a few milliseconds. */
@@ -33,6 +35,8 @@ export class Chains {
   readonly #blocks: BlockFiles
   readonly own: ChainIndex
   readonly #others = new Map<string, ChainIndex>()
+  /** Where the others began when they were last looked at. */
+  #starts: Starts = new Map()
 
   constructor(parts: IndexParts) {
     this.#parts = parts
@@ -47,11 +51,15 @@ export class Chains {
 
   /** The chains of other processes, and where they end by now; they are indexed up to there. */
   async refresh(): Promise<readonly End[]> {
-    const { others, chain } = this.#parts
+    const { others, chain, starts } = this.#parts
     const ends = (await others.ends()).filter((end) => end.chain !== chain)
+    const before = this.#starts
+    this.#starts = await starts.read()
     for (const { chain: name, next } of ends) {
       const known = this.#others.get(name) ?? (await this.#open(name))
       this.#others.set(name, known)
+      const { size } = startOf(this.#starts, name)
+      if (size > startOf(before, name).size) await known.removeBefore(size)
       if (known.end < next) await this.bringIn(known, next)
     }
     return ends
@@ -102,7 +110,8 @@ export class Chains {
 
   #indexOf(chain: string): ChainIndex {
     const entries = (from: number) => this.entries(chain, from)
-    const start = chain === this.#parts.chain ? this.#parts.start : () => 0
+    const begin = () => startOf(this.#starts, chain).size
+    const start = chain === this.#parts.chain ? this.#parts.start : begin
     return new ChainIndex({ chain, files: this.#blocks, entries, start })
   }
 

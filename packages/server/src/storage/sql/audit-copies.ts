@@ -1,6 +1,33 @@
-import { sql } from 'kysely'
-import type { AuditCopies } from '../../ports/audit-rows.ts'
-import type { Db } from './tables.ts'
+import { type Kysely, sql } from 'kysely'
+import type { AuditCopies, ChainRemoval } from '../../ports/audit-rows.ts'
+import type { Db, Tables } from './tables.ts'
+
+/** Place of what was signed of removed entries, by chain. */
+export const removalKey = (chain: string): string => `audit.removal.${chain}`
+
+/** Copies that one statement removes: others wait for none of it long. */
+const removedAtOnce = 20_000
+
+const removalOf = (text: string): readonly ChainRemoval[] => {
+  try {
+    return [JSON.parse(text) as ChainRemoval]
+  } catch {
+    // Nobody can have signed that.
+    return []
+  }
+}
+
+export const keepRemoval = async (
+  db: Pick<Kysely<Tables>, 'insertInto'>,
+  removal: ChainRemoval,
+): Promise<void> => {
+  const row = { key: removalKey(removal.chain), value: JSON.stringify(removal) }
+  await db
+    .insertInto('meta')
+    .values(row)
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: row.value }))
+    .execute()
+}
 
 export const sqlAuditCopies = ({ read, write }: Db): Omit<AuditCopies, 'takeForeign'> => ({
   read: (chain, from, limit) =>
@@ -26,8 +53,38 @@ export const sqlAuditCopies = ({ read, write }: Db): Omit<AuditCopies, 'takeFore
     return rows
   },
 
+  async removals() {
+    const rows = await read
+      .selectFrom('meta')
+      .select('value')
+      .where('key', 'like', removalKey('%'))
+      .orderBy('key')
+      .execute()
+    return rows.flatMap(({ value }) => removalOf(value))
+  },
+
   async drop(chain) {
     await write.deleteFrom('audit_copies').where('chain', '=', chain).execute()
+    await write.deleteFrom('meta').where('key', '=', removalKey(chain)).execute()
+  },
+
+  async removeBefore(size, removal) {
+    const { chain } = removal
+    await keepRemoval(write, removal)
+    for (;;) {
+      const { first } = await write
+        .selectFrom('audit_copies')
+        .select((e) => e.fn.min('seq').as('first'))
+        .where('chain', '=', chain)
+        .where('seq', '<', size)
+        .executeTakeFirstOrThrow()
+      if (first === null) return
+      await write
+        .deleteFrom('audit_copies')
+        .where('chain', '=', chain)
+        .where('seq', '<', Math.min(size, Number(first) + removedAtOnce))
+        .execute()
+    }
   },
 })
 

@@ -1,8 +1,9 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { Kysely } from 'kysely'
 import type { MovedTable, MoveReport } from '../../domain/move-mark.ts'
-import type { CopiedEntry } from '../../ports/audit-rows.ts'
+import type { ChainRemoval, CopiedEntry } from '../../ports/audit-rows.ts'
 import type { LimitStamp } from '../../ports/limits.ts'
+import { keepRemoval } from './audit-copies.ts'
 import { copyTable, countTable, digestTable, insertRows, RowDigest } from './move-rows.ts'
 import { movedTables, type TablePlan } from './moved-tables.ts'
 import type { Tables } from './tables.ts'
@@ -19,11 +20,17 @@ export type MoveTarget = MoveEnd & {
   readonly keepsCopies: boolean
 }
 
+/** Entries that are left of the log of a process, and its statement of those that retention removed. */
+export type MovedLog = {
+  entries(): Iterable<readonly CopiedEntry[]>
+  readonly removals: readonly ChainRemoval[]
+}
+
 export type Move = {
   readonly source: MoveEnd
   readonly target: MoveTarget
   /** The whole log of each process of the node, by the names of their chains. */
-  readonly logs: ReadonlyMap<string, () => Iterable<readonly CopiedEntry[]>>
+  readonly logs: ReadonlyMap<string, MovedLog>
   /** Told when a table has arrived. */
   onTable?: (name: string, rows: number) => void
 }
@@ -53,12 +60,14 @@ const assertSame = (name: string, sent: MovedTable, found: MovedTable): MovedTab
 const copyLogs = async ({ target, logs }: Move): Promise<MovedTable> => {
   const digest = new RowDigest()
   // By name, as the copies are read back.
-  for (const [chain, entries] of [...logs].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  for (const [chain, { entries, removals }] of [...logs].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const removal of removals) await keepRemoval(target.db, removal)
     for (const group of entries()) {
       const rows = group.map(({ seq, hash, body }) => ({ chain, seq, hash, body }))
       for (const row of rows) digest.add(row)
       await insertRows(target.db, 'audit_copies', rows)
     }
+  }
   return digest.end()
 }
 
