@@ -1,45 +1,18 @@
-import type { PolicyLayer, PolicyTier } from '@gatehouse/contract'
+import type { PolicyTier } from '@gatehouse/contract'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compilePolicy } from './compile.ts'
 import { findDeadRules } from './dead-rules.ts'
 import { covers } from './match.ts'
-import type { Condition, Layer, LayerRule, PolicyQuestion } from './types.ts'
+import { ask, condition, layer } from './testing.ts'
+import type { Layer } from './types.ts'
 import { parseWindow } from './window.ts'
 
-type Loose = Partial<Omit<LayerRule, 'ref'>> & { readonly match: string; readonly tier: PolicyTier }
-
-const layer = (kind: PolicyLayer, rules: readonly Loose[]): Layer => ({
-  layer: kind,
-  file: `${kind}.yaml`,
-  agent: kind === 'agent' ? 'ana' : null,
-  limits: [],
-  rules: rules.map((rule, index) => ({
-    notify: false,
-    floor: false,
-    reason: null,
-    when: null,
-    ...rule,
-    ref: { layer: kind, file: `${kind}.yaml`, line: index + 1, match: rule.match },
-  })),
-})
-
-const condition = (source: string, evaluate: Condition['evaluate']): Condition => ({
-  source,
-  readsArguments: true,
-  evaluate,
-})
-const never = condition('false', () => false)
-const fails = condition('args.gone', () => {
-  throw new Error('No such key: gone')
-})
-
-const ask = (capability: string, args = {}): PolicyQuestion => ({
-  capability,
-  agent: { name: 'ana', purpose: '', status: 'active' },
-  session: { id: '', transport: '', client: '' },
-  args,
-  nowMs: 0,
+const never = condition('false')
+const fails = condition('args.gone', {
+  evaluate: () => {
+    throw new Error('No such key: gone')
+  },
 })
 
 const decideWith = (layers: readonly Layer[], capability = 'files.read') =>
@@ -122,13 +95,7 @@ const anyRule = fc.record({
   match: fc.constantFrom('files.read', 'files.*', '*', 'mail.*'),
   tier: fc.constantFrom<PolicyTier>('autonomous', 'approval_required', 'blocked'),
   floor: fc.boolean(),
-  when: fc.constantFrom(
-    null,
-    null,
-    never,
-    fails,
-    condition('true', () => true),
-  ),
+  when: fc.constantFrom(null, null, never, fails, condition('true', { evaluate: () => true })),
 })
 const anyRules = fc.array(anyRule, { maxLength: 5 })
 const strictness = { allow: 0, ask: 1, deny: 2 }

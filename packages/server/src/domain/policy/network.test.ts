@@ -1,34 +1,21 @@
 import { expect, test } from 'vitest'
 import { compilePolicy } from './compile.ts'
 import { coversHosts } from './network.ts'
+import { ask, layer } from './testing.ts'
 import type { Layer, LayerRule } from './types.ts'
 
-type Loose = Partial<LayerRule> & { readonly match: string }
+type Hosts = Partial<LayerRule> & { readonly match: string }
 
-const layerOf = (kind: Layer['layer'], rules: readonly Loose[]): Layer => ({
-  layer: kind,
-  file: kind,
-  agent: kind === 'agent' ? 'ana' : null,
-  limits: [],
-  rules: rules.map((rule, line) => ({
-    tier: 'approval_required',
-    notify: false,
-    floor: false,
-    reason: null,
-    when: null,
-    ref: { layer: kind, file: kind, line, match: rule.match },
-    ...rule,
-  })),
-})
+const layerOf = (kind: Layer['layer'], rules: readonly Hosts[]): Layer =>
+  layer(
+    kind,
+    rules.map((rule) => ({ tier: 'approval_required', ...rule })),
+  )
 
-const hostsWith = (organisation: readonly Loose[], agent: readonly Loose[]) =>
-  compilePolicy('v', [layerOf('organisation', organisation), layerOf('agent', agent)]).decide({
-    capability: 'process.run',
-    agent: { name: 'ana', purpose: '', status: 'active' },
-    session: { id: '', transport: '', client: '' },
-    args: {},
-    nowMs: 0,
-  }).network
+const hostsWith = (organisation: readonly Hosts[], agent: readonly Hosts[]) =>
+  compilePolicy('v', [layerOf('organisation', organisation), layerOf('agent', agent)]).decide(
+    ask('process.run'),
+  ).network
 
 test('a program reaches the hosts of the rule that decides, and nothing without any', () => {
   expect(hostsWith([], [{ match: 'process.run', network: ['a.org:443'] }])).toEqual(['a.org:443'])
