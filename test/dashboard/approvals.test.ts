@@ -114,7 +114,10 @@ describe.skipIf(!hasProgram('chromium'))(
       await dashboard.page.getByText('This is not a JSON object').waitFor()
       await field.fill('{ "path": "five.txt" }')
       await dashboard.page.getByRole('button', { name: 'Approve the edited call' }).click()
-      await cardOf(id).getByText('A person changed the arguments of this request.').waitFor()
+      // What ran is another request: the card of this one does not say that it did.
+      await cardOf(id).getByText('Approved with changes').waitFor()
+      await cardOf(id).getByText('It did not run as it was asked for').waitFor()
+      expect(await cardOf(id).innerText()).not.toContain('Ran and succeeded')
       const waited = await invoke(dashboard.run, agent.token, 'approvals.wait', {
         approval_id: id,
         timeout_seconds: 10,

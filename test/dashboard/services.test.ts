@@ -63,7 +63,7 @@ describe.skipIf(!canRun)('a mailbox in the dashboard', () => {
     await dialog.getByLabel('Address').fill(server.user)
     await dialog.getByLabel('IMAP host').fill('127.0.0.1')
     await dialog.getByLabel('SMTP host').fill('127.0.0.1')
-    await dialog.getByLabel('password', { exact: true }).fill('another password')
+    await dialog.getByLabel('Password', { exact: true }).fill('another password')
     await dialog.getByText('More settings').click()
     await dialog.getByLabel('IMAP port').fill(String(server.imapPort))
     await dialog.getByLabel('IMAP security').selectOption('plain')
@@ -74,7 +74,7 @@ describe.skipIf(!canRun)('a mailbox in the dashboard', () => {
     await dialog.getByRole('alert').waitFor()
     expect(await dialog.getByRole('alert').innerText()).not.toContain('another password')
     expect((await api.showProxy()).services).toEqual([])
-    await dialog.getByLabel('password', { exact: true }).fill(server.password)
+    await dialog.getByLabel('Password', { exact: true }).fill(server.password)
     await submit.click()
     await page.getByText('Connected', { exact: true }).waitFor()
     expect((await api.showProxy()).services).toMatchObject([

@@ -22,7 +22,7 @@ export const mailActions = (world: World): readonly Action[] => {
         await keys.fill('Address', mail.user)
         await keys.fill('IMAP host', '127.0.0.1')
         await keys.fill('SMTP host', '127.0.0.1')
-        await keys.fill('password', mail.password)
+        await keys.fill('Password', mail.password)
         await keys.press('More settings')
         await keys.fill('IMAP port', String(mail.imapPort))
         await keys.pick('IMAP security', 'plain')

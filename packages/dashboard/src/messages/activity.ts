@@ -22,7 +22,7 @@ export const activityText = {
     denied: 'Denied',
     limited: 'Limited',
     held: 'Held',
-    act: 'Act',
+    act: 'Action',
   },
   none: 'Nothing has happened yet',
   noneFits: 'No event matches the filter',

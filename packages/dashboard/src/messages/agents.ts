@@ -9,8 +9,12 @@ export const agentsText = {
   purposeHint: 'For people: what it does, and for whom.',
   mode: 'When a call needs approval',
   modes: {
-    pending: 'Answer at once that it is pending',
+    pending: 'Tell the agent at once that a person decides',
     hold: 'Keep the call open until a person decides',
+  },
+  modeHints: {
+    pending: 'It works on meanwhile, and asks for the result later.',
+    hold: 'It waits. Some clients give up after a minute or so.',
   },
   tools: 'Allowed tools',
   toolsHint: 'One pattern per line, such as filesystem.* or git.status. Empty for no limit.',
@@ -43,7 +47,8 @@ export const agentsText = {
   tokenCopy: 'Copy the token',
   connectClaude: 'Connect Claude Code, on the machine of the service',
   connectCurl: 'A first call with curl',
-  connectMcp: 'Any MCP client: address, and the token as bearer',
+  connectMcp: 'The address for any MCP client, with the header Authorization: Bearer and the token',
+  connectFile: 'In the file of MCP servers of Cursor, VS Code and others',
   waiting: 'Waiting for its first connection. This page updates by itself.',
   connected: 'It is connected.',
   called: 'It has made its first call.',

@@ -5,6 +5,13 @@ export const modelsText = {
   caption: 'Models',
   engine: 'Engine',
   engineStatus: 'Status',
+  engineStates: {
+    not_installed: 'Not installed',
+    stopped: 'Stopped: starts with the next request',
+    starting: 'Starting',
+    running: 'Running',
+    backing_off: 'Resting after a crash',
+  },
   engineVersion: 'Version',
   loaded: 'Loaded model',
   noneLoaded: 'None',

@@ -23,7 +23,7 @@ export const policyText = {
     agent: (name: string) => `The agent ${name}`,
   },
   order:
-    'Within a file, the first matching rule wins. The agent’s file comes before the organisation’s, and that before the one that ships; a lower file can’t loosen a floor.',
+    'Within a file, the first matching rule decides. An agent’s own file comes before the organisation’s, and that before the one that ships. A rule marked as a floor holds whatever an agent’s own file says.',
   oldVersion:
     'This file has an error. These rules stay active meanwhile; their line numbers are those of the previous text.',
   noRules: 'This file has no active rule.',
@@ -39,9 +39,10 @@ export const policyText = {
   notifies: 'Notifies',
   network: (hosts: string) => `May reach ${hosts}`,
   openInEditor: (file: string, line: number) => `Edit ${file} at line ${line}`,
-  shippedOnly: 'Every capability has its default tier',
+  shippedOnly: 'The rules that come with Gatehouse decide',
   shippedOnlyNext:
-    'You have no policy file yet. Write one under Edit, or start there with a ready policy.',
+    'You have written none yet. By those, an agent reads and works in its own folder at once, and a person is asked before something is deleted, run or sent. Write rules of your own, or begin with a ready policy.',
+  writeRules: 'Write rules',
   effective: 'Effective result',
   effectiveIntro:
     'What an agent may do with all files combined. A capability with conditions on arguments is shown with the tier of a call that meets none of them.',
@@ -116,7 +117,8 @@ export const policyText = {
     'A hypothetical call: who may make it, and which rule decides. Choose no agent to see who could.',
   capabilityHint: 'A capability, group.* or *',
   args: 'Arguments (JSON)',
-  argsHint: 'Empty for the tier of a listing; {} for a call without arguments.',
+  argsHint:
+    'Such as {"path": "notes/plan.md"}. Left empty, no rule with a condition on arguments applies.',
   argsBad: (detail: string) => `This is not a JSON object: ${detail}`,
   moment: 'Time of the call',
   momentHint: 'Empty for now.',
@@ -167,6 +169,7 @@ export const policyText = {
   to: 'With the draft',
   rule: 'Rule',
   examples: 'Newest calls',
+  example: (number: number) => `Call ${number}`,
   noCalls: 'No agent made a call in this time.',
   nothingOtherwise: 'The draft would have decided all of them the same way.',
 } as const

@@ -1,7 +1,7 @@
 export const servicesText = {
   title: 'Services',
   intro:
-    'External services behind the gate. Agents read a replica; their writes are held for a while, so that people can cancel them.',
+    'External services behind the gate. Agents read a copy that is kept here, and what they send or change is held for a while, so that people can cancel it.',
   tabs: { services: 'Services', writes: 'Writes', rollbacks: 'Rollback points' },
   tabsLabel: 'Services by subject',
   status: {
@@ -14,7 +14,7 @@ export const servicesText = {
   noneNext: 'Connect a mailbox or a calendar here, or with gatehouse proxy connect.',
   lastSync: 'Last sync',
   nextSync: 'Next sync',
-  entries: 'Entries in the replica',
+  entries: 'Entries in the copy',
   agents: 'Agents that may use it',
   anyone: 'every agent',
   chooseAgents: 'Choose at least one.',
@@ -29,13 +29,13 @@ export const servicesText = {
   disconnect: 'Disconnect',
   disconnectTitle: (name: string) => `Disconnect ${name}?`,
   disconnectIntro:
-    'Cancels pending writes and deletes the replica, rollback points and credentials.',
+    'Cancels pending writes and deletes the copy kept here, rollback points and credentials.',
   forget: 'Delete its settings too',
   disconnected: (name: string) => `${name} is disconnected.`,
   connect: 'Connect a service',
   kind: 'Kind',
-  name: 'Name',
-  nameHint: (kind: string) => `Empty for ${kind}.`,
+  name: 'Name of the service',
+  nameHint: (kind: string) => `Leave it empty to call it ${kind}.`,
   connectIntro:
     'The connection is tested before anything is stored. Credentials go to the vault and are never shown again.',
   testAndConnect: 'Test and connect',
@@ -47,7 +47,7 @@ export const servicesText = {
   everyAgentHint: 'Including agents that are created later.',
   connected: (name: string) => `${name} is connected.`,
   writesStatus: {
-    pending: 'Waiting',
+    pending: 'About to run',
     all: 'All',
     dead: 'Waiting for a person',
     executed: 'Done',
@@ -55,7 +55,7 @@ export const servicesText = {
     failed: 'Failed',
   },
   writeStatus: {
-    buffered: 'Waiting',
+    buffered: 'About to run',
     executing: 'Running',
     executed: 'Done',
     cancelled: 'Cancelled',

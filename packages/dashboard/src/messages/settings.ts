@@ -142,7 +142,7 @@ export const settingsText = {
   themes: { system: 'Same as the system', light: 'Light', dark: 'Dark' },
   times: 'Times',
   timesHint:
-    'The key t changes it on every page. A mouse over a time shows it both here and in UTC.',
+    'The key t changes it on every page. A time under the mouse, tapped, or in a row that the keyboard is on is shown both here and in UTC.',
   keys: 'Single-key shortcuts',
   keysHint:
     'Turn them off if they get in the way, for example with speech input. Ctrl+K always works.',

@@ -26,7 +26,7 @@ export const CopyButton = ({
 /** A command or a value to paste elsewhere. */
 export const Snippet = ({ text, label }: { readonly text: string; readonly label?: string }) => (
   <div className="flex items-start gap-2 rounded-lg border border-line bg-sunken p-2 max-sm:flex-col">
-    <pre className="mono min-w-0 grow overflow-x-auto self-center px-1 max-sm:w-full" tabIndex={0}>
+    <pre className="mono min-w-0 grow self-center whitespace-pre-wrap px-1 [overflow-wrap:anywhere] max-sm:w-full">
       <code>{text}</code>
     </pre>
     <CopyButton text={text} {...(label === undefined ? {} : { label })} />

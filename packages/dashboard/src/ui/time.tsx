@@ -50,8 +50,12 @@ const units = [
   ['minute', 60],
 ] as const
 
-/** A time as people say it, from now. */
-export function relativeText(at: number, now: number): string {
+/**
+ * A time as people say it, from the last tick of the clock. A time after that tick may have passed all the same: it is
+ * none of the future.
+ */
+export function relativeText(at: number, tick: number): string {
+  const now = at > tick && at <= Date.now() ? at : tick
   const gap = (at - now) / 1000
   const [unit, length] = units.find(([, size]) => Math.abs(gap) >= size) ?? (['second', 1] as const)
   return unit === 'second' && Math.abs(gap) < 10

@@ -80,6 +80,7 @@ export const AgentFields = ({
       />
       <SelectField
         label={text.mode}
+        hint={text.modeHints[typed.approvals]}
         value={typed.approvals}
         onChange={({ target }) =>
           set({ approvals: modes.find((mode) => mode === target.value) ?? 'pending' })

@@ -18,6 +18,20 @@ const curl = (gateway: string, token: string): string =>
     `  -d '{"jsonrpc":"2.0","id":1,"method":"capabilities.list"}'`,
   ].join('\n')
 
+/** The entry that most clients take. VS Code calls the list `servers`, others `mcpServers`. */
+const entryOf = (gateway: string, token: string): string =>
+  JSON.stringify(
+    {
+      gatehouse: {
+        type: 'http',
+        url: `${gateway}/mcp`,
+        headers: { Authorization: `Bearer ${token}` },
+      },
+    },
+    null,
+    2,
+  )
+
 /** A token, once, with what to do with it; it says when the agent has connected. */
 export const TokenDialog = ({
   name,
@@ -57,13 +71,17 @@ export const TokenDialog = ({
           <Snippet text={`${gateway}/mcp`} />
         </div>
         <div>
+          <h3 className="mb-1 font-medium">{text.connectFile}</h3>
+          <Snippet text={entryOf(gateway, token)} />
+        </div>
+        <div>
           <h3 className="mb-1 font-medium">{text.connectCurl}</h3>
           <Snippet text={curl(gateway, token)} />
         </div>
         <Notice tone={state === null ? 'info' : 'good'} role="status">
           {state ?? text.waiting}
         </Notice>
-        <div>
+        <div className="flex justify-end">
           <Button tone="primary" onClick={onClose}>
             {text.done}
           </Button>

@@ -6,6 +6,7 @@ import { Badge, type BadgeTone } from '../../ui/badge.tsx'
 import { Json } from '../../ui/code.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Visible } from '../../ui/visible.tsx'
+import { HeldWrite } from './held-write.tsx'
 
 export const statusTones: Readonly<Record<Approval['status'], BadgeTone>> = {
   pending: 'warn',
@@ -24,11 +25,17 @@ const executionTones: Readonly<Record<ExecutionState, BadgeTone>> = {
   interrupted: 'warn',
 }
 
+/** A request whose arguments a person changed: what ran is another one. */
+const isReplaced = ({ id, status, edit }: Approval): boolean =>
+  status === 'approved' && edit?.original === id
+
 /** The decision and what became of it, in words. */
 export const States = ({ approval }: { readonly approval: Approval }) => (
   <span className="inline-flex flex-wrap gap-1.5">
-    <Badge tone={statusTones[approval.status]}>{text.status[approval.status]}</Badge>
-    {approval.status === 'approved' && (
+    <Badge tone={statusTones[approval.status]}>
+      {isReplaced(approval) ? text.approvedEdited : text.status[approval.status]}
+    </Badge>
+    {approval.status === 'approved' && !isReplaced(approval) && (
       <Badge tone={executionTones[approval.execution.state]}>
         {text.execution[approval.execution.state]}
       </Badge>
@@ -43,7 +50,7 @@ const EditedLink = ({ approval }: { readonly approval: Approval }) => {
   const other = isOriginal ? edit.request : edit.original
   return (
     <p className="text-ink-soft">
-      {text.edited} {isOriginal ? text.editedTo : text.editedFrom}{' '}
+      {isOriginal ? text.editedHere : text.edited} {isOriginal ? text.editedTo : text.editedFrom}{' '}
       <Link to="/approvals/$id" params={{ id: other }} className="mono underline">
         {other}
       </Link>
@@ -55,7 +62,7 @@ const EditedLink = ({ approval }: { readonly approval: Approval }) => {
 /** How a decided request stands: by whom, why, and what ran or came back. */
 export const Outcome = ({ approval }: { readonly approval: Approval }) => {
   const { decided_by, decided_at, decision_reason, execution } = approval
-  const { result } = execution
+  const result = isReplaced(approval) ? null : execution.result
   return (
     <div role="status" className="grid gap-2">
       <p className="flex flex-wrap items-center gap-2">
@@ -78,6 +85,9 @@ export const Outcome = ({ approval }: { readonly approval: Approval }) => {
         </p>
       )}
       <EditedLink approval={approval} />
+      {result?.success === true && typeof result.data['write_id'] === 'string' && (
+        <HeldWrite id={result.data['write_id']} />
+      )}
       {result?.success === false && (
         <p className="text-bad">
           <Visible text={result.error.message} />

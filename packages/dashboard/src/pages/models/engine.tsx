@@ -17,18 +17,19 @@ const refresh = () =>
     predicate: ({ queryKey: [name] }) => name === 'showEngine' || name === 'listModels',
   })
 
-const toneOf = (status: string): BadgeTone =>
-  /fail|crash|broken/.test(status)
-    ? 'bad'
-    : /ready|running|loaded|idle/.test(status)
-      ? 'good'
-      : 'neutral'
+const tones: Readonly<Record<EngineState['status'], BadgeTone>> = {
+  not_installed: 'neutral',
+  stopped: 'neutral',
+  starting: 'accent',
+  running: 'good',
+  backing_off: 'warn',
+}
 
 const factsOf = (engine: EngineState): readonly (readonly [string, ReactNode])[] => [
   [
     text.engineStatus,
-    <Badge key="status" tone={toneOf(engine.status)}>
-      {engine.status.replaceAll('_', ' ')}
+    <Badge key="status" tone={tones[engine.status]}>
+      {text.engineStates[engine.status]}
     </Badge>,
   ],
   [text.engineVersion, engine.package.version],

@@ -3,12 +3,19 @@ import { describeCall } from '@gatehouse/contract/describe-call'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { useRead } from '../../api.ts'
 import { overviewText as text } from '../../messages/overview.ts'
+import { Icon } from '../../ui/icon.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Visible } from '../../ui/visible.tsx'
 
 const row =
   'flex min-h-11 flex-wrap items-baseline gap-x-2 px-3 py-2 no-underline -outline-offset-2 hover:bg-sunken'
+
+const Leads = () => (
+  <span className="self-center text-ink-soft">
+    <Icon name="chevron" size={16} />
+  </span>
+)
 
 const Oldest = ({ approval }: { readonly approval: Approval }) => (
   <Link to="/approvals" className={row}>
@@ -19,6 +26,7 @@ const Oldest = ({ approval }: { readonly approval: Approval }) => (
       <Visible text={describeCall(approval.capability, approval.effective_arguments)} />
     </span>
     <Time at={approval.requested_at} />
+    <Leads />
   </Link>
 )
 
@@ -33,7 +41,8 @@ const Count = ({
 }) =>
   count > 0 && (
     <Link {...to} className={row}>
-      {textOf(count)}
+      <span className="grow">{textOf(count)}</span>
+      <Leads />
     </Link>
   )
 

@@ -48,15 +48,20 @@ type GoTo = (line: number, column: number) => void
 const Checked = ({
   check,
   isDraft,
+  isNew,
   goTo,
 }: {
   readonly check: Check
   readonly isDraft: boolean
+  /** The file does not exist yet. */
+  readonly isNew: boolean
   readonly goTo: GoTo
 }) => (
   <>
     <div role="status" className="grid grid-cols-1 gap-1">
-      <p className="text-ink-soft">{isDraft ? text.changedFile : text.unchanged}</p>
+      {(isDraft || !isNew) && (
+        <p className="text-ink-soft">{isDraft ? text.changedFile : text.unchanged}</p>
+      )}
       <Verdict check={check} />
     </div>
     {check.kind === 'checked' && check.verdict.problems.length > 0 && (
@@ -130,7 +135,7 @@ const FileEditor = ({
         />
       </Suspense>
       <p className="text-[0.867rem] text-ink-soft">{text.editorKeys}</p>
-      <Checked check={check} isDraft={draft !== undefined} goTo={goTo} />
+      <Checked check={check} isDraft={draft !== undefined} isNew={isNew} goTo={goTo} />
       <div className="flex flex-wrap gap-2">
         {mayWrite ? (
           <Button tone="primary" disabled={!draft && !isNew} onClick={() => void review()}>

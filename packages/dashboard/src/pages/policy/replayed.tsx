@@ -31,11 +31,11 @@ const columns: readonly Column<Change>[] = [
     id: 'examples',
     header: text.examples,
     cell: ({ examples }) => (
-      <ul className="mono grid grid-cols-1 gap-0.5">
-        {examples.map((id) => (
+      <ul className="grid grid-cols-1 gap-0.5">
+        {examples.map((id, at) => (
           <li key={id}>
-            <Link to="/audit/$id" params={{ id }} className="underline">
-              {id}
+            <Link to="/audit/$id" params={{ id }} className="whitespace-nowrap underline">
+              {text.example(at + 1)}
             </Link>
           </li>
         ))}

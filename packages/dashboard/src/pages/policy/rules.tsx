@@ -45,7 +45,7 @@ export const Rules = ({
           <Notice>
             <p className="font-medium">{text.shippedOnly}</p>
             <p className="mb-2">{text.shippedOnlyNext}</p>
-            <Button onClick={toEdit}>{text.tabs.edit}</Button>
+            <Button onClick={toEdit}>{text.writeRules}</Button>
           </Notice>
         </div>
       )}

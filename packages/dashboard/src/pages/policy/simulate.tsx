@@ -14,6 +14,9 @@ import { Simulated } from './simulated.tsx'
 
 type Question = Partial<SimulatePolicy>
 
+/** In place of the name of a draft. */
+const active = 'active'
+
 /** Calls of one answer that come with each rule that was looked at. */
 const tracedMax = 500
 
@@ -58,11 +61,13 @@ function questionOf(
 /** Calls that nobody makes: of one agent or of all, by the active policy or with a draft. */
 export const Simulate = ({ names }: { readonly names: readonly string[] }) => {
   const list = useId()
-  const [{ agent, capability, by }, change] = useFilters({ agent: '', capability: '', by: '' })
+  const drafts = useDrafts()
+  // A draft is what its writer came to try.
+  const [draft = active] = Object.keys(drafts)
+  const [{ agent, capability, by }, change] = useFilters({ agent: '', capability: '', by: draft })
   const [args, setArgs] = useState('')
   const [at, setAt] = useState('')
   const [asked, setAsked] = useState<Question | null>(null)
-  const drafts = useDrafts()
   const agents = useRead('listAgents').data?.agents.length ?? 1
   const calls = callsOf(capability.trim(), names, agent === '' ? agents : 1)
   const question = questionOf({ agent, capability, args, at }, drafts[by], calls)
@@ -94,10 +99,10 @@ export const Simulate = ({ names }: { readonly names: readonly string[] }) => {
         </datalist>
         <SelectField
           label={text.by}
-          value={by in drafts ? by : ''}
+          value={by in drafts ? by : active}
           onChange={({ target }) => change({ by: target.value })}
           options={[
-            { value: '', text: text.byActive },
+            { value: active, text: text.byActive },
             ...Object.keys(drafts).map((file) => ({ value: file, text: text.byDraft(file) })),
           ]}
         />

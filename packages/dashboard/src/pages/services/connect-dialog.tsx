@@ -6,7 +6,7 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { AgentsField } from './agents-field.tsx'
-import { SettingField } from './setting-field.tsx'
+import { labelOf, SettingField } from './setting-field.tsx'
 import { type Setting, settingsIn, settingsOf, type Typed, typedOf } from './typed-settings.ts'
 
 const SettingFields = ({
@@ -45,7 +45,7 @@ const SecretFields = ({
   secrets.map(({ name, description, required }) => (
     <TextField
       key={name}
-      label={name.replaceAll('_', ' ')}
+      label={labelOf(name)}
       hint={areKept ? `${description} ${text.keepsSecret}` : description}
       type="password"
       autoComplete="off"

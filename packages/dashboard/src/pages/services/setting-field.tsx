@@ -2,7 +2,8 @@ import { servicesText as text } from '../../messages/services.ts'
 import { Checkbox, SelectField, TextArea, TextField } from '../../ui/field.tsx'
 import { hasLines, type Setting, textOf } from './typed-settings.ts'
 
-const labelOf = (name: string): string => {
+/** Name of a setting or a credential, as people write it. */
+export const labelOf = (name: string): string => {
   const words = name
     .replaceAll('_', ' ')
     .replaceAll(/\b(?:imap|smtp|url|ca)\b/g, (word) => word.toUpperCase())

@@ -2,7 +2,7 @@ import type { BufferedWrite } from '@gatehouse/contract'
 import { describeCall } from '@gatehouse/contract/describe-call'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, queryClient, read } from '../../api.ts'
+import { read } from '../../api.ts'
 import { common } from '../../messages/common.ts'
 import { servicesText as text } from '../../messages/services.ts'
 import { useMay } from '../../session.tsx'
@@ -11,13 +11,11 @@ import { Button } from '../../ui/button.tsx'
 import { Json } from '../../ui/code.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { AgentFilter, Filters, filtersSet, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
-import { Failure } from '../../ui/notice.tsx'
 import { Paged, usePagedFilters } from '../../ui/pager.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Countdown, Time } from '../../ui/time.tsx'
-import { announce } from '../../ui/toasts.tsx'
-import { useAct } from '../../ui/use-act.ts'
 import { Visible } from '../../ui/visible.tsx'
+import { CancelWrite } from './cancel-write.tsx'
 import { DeadLetter } from './dead-letter.tsx'
 import { RollbackDialog } from './rollbacks.tsx'
 
@@ -47,18 +45,9 @@ const Times = ({ write }: { readonly write: BufferedWrite }) => {
 /** A change that an agent asked for: cancelled while it waits, rolled back afterwards where that can be. */
 const WriteCard = ({ write }: { readonly write: BufferedWrite }) => {
   const { id, operation, agent, service, status, error, files, undo_note, rollback_id } = write
-  const act = useAct()
-  const mayCancel = useMay('writes.cancel')
+  const { subject } = write.arguments
   const mayManage = useMay('proxy.manage')
   const [rolling, setRolling] = useState(false)
-  const cancel = () =>
-    void act.run(async () => {
-      await api.cancelWrite({ id })
-      await queryClient.invalidateQueries({
-        predicate: ({ queryKey: [name] }) => name === 'listWrites' || name === 'showProxy',
-      })
-      announce(text.cancelled)
-    })
   return (
     <li className="card grid grid-cols-1 gap-2 p-4" data-write={id}>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -68,11 +57,7 @@ const WriteCard = ({ write }: { readonly write: BufferedWrite }) => {
           <strong>{operation}</strong> <span className="text-ink-soft">({service})</span>
         </p>
         <Times write={write} />
-        {status === 'buffered' && mayCancel && (
-          <Button tone="danger" busy={act.busy} onClick={cancel}>
-            {text.cancel}
-          </Button>
-        )}
+        {status === 'buffered' && <CancelWrite id={id} />}
         {write.dead_letter && mayManage && <DeadLetter write={write} />}
         {rollback_id !== null && write.rollback_status === 'ready' && mayManage && (
           <Button icon="undo" onClick={() => setRolling(true)}>
@@ -80,6 +65,11 @@ const WriteCard = ({ write }: { readonly write: BufferedWrite }) => {
           </Button>
         )}
       </div>
+      {typeof subject === 'string' && (
+        <p className="[overflow-wrap:anywhere]">
+          “<Visible text={subject} />”
+        </p>
+      )}
       <p className="mono [overflow-wrap:anywhere]">
         <Visible text={describeCall('write', { ...write.arguments, operation, service })} />{' '}
         {files.length > 0 && (
@@ -104,7 +94,6 @@ const WriteCard = ({ write }: { readonly write: BufferedWrite }) => {
         <summary className="py-1 text-ink-soft">{common.details}</summary>
         <Json value={{ arguments: write.arguments, result: write.result }} label={common.details} />
       </details>
-      <Failure error={act.error} />
       {rolling && rollback_id !== null && (
         <RollbackDialog id={rollback_id} onClose={() => setRolling(false)} />
       )}

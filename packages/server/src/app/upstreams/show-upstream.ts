@@ -66,6 +66,14 @@ const toolRecord = (one: ComparedTool, names: readonly string[]): UpstreamTool =
 const count = (compared: readonly ComparedTool[], ...states: readonly ComparedTool['state'][]) =>
   compared.filter(({ state }) => states.includes(state)).length
 
+const reasonOf = (out: number, unaccepted: number): string => {
+  if (out === 0)
+    return unaccepted === 1 ? '1 tool waits for a person' : `${unaccepted} tools wait for a person`
+  return out === 1
+    ? '1 accepted tool has changed or is gone'
+    : `${out} accepted tools have changed or are gone`
+}
+
 /** New tools beside accepted ones are an offer, which a person may leave; what was accepted and is out of service is not. */
 const statusOf = (
   { name, seen, accepted, login, agent_logins }: UpstreamRecord,
@@ -84,7 +92,7 @@ const statusOf = (
   if (waiting > 0)
     return {
       status: 'needs_review',
-      reason: waiting === 1 ? '1 tool waits for a person' : `${waiting} tools wait for a person`,
+      reason: reasonOf(out, unaccepted),
     }
   return seen === null ? { status: 'unconnected', reason: null } : { status: 'ready', reason: null }
 }
