@@ -424,7 +424,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
         createdAt: new Date(clock.wall()).toISOString(),
         checkpoints: () =>
           signer
-            .signed()
+            .all()
             .filter((checkpoint) => checkpoint.size <= state.size)
             .map((checkpoint) => checkpoint.note),
       })
@@ -449,6 +449,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     exportSource: createExportSource({
       ...{ directory, chain, keys, clock, files, writer, rows },
       signed: () => signer.signed(),
+      all: () => signer.all(),
       begin: () => start.state,
     }),
 

@@ -9,6 +9,8 @@ export const sealsFile = 'checkpoints.seals'
 
 /** Bytes of a block: some 340 checkpoints, whose signatures take a twentieth of a second. */
 const blockBytes = 64 * 1024
+/** Blocks at the end whose checkpoints are all kept in memory: some 5,000. */
+const wholeBlocks = 16
 /** Beginning of the next note behind the end of the one before it. */
 const noteBegin = Buffer.from('\n\ngatehouse/audit/')
 
@@ -57,6 +59,32 @@ export type SealedNotes = Notes & {
   readonly rest: Buffer
 }
 
+/** Notes of one part of a text after the other. */
+class FoundNotes {
+  readonly #checkpoints: Checkpoint[] = []
+  readonly #damaged: DamagedNote[] = []
+  #characters = 0
+
+  get notes(): Notes {
+    return { checkpoints: this.#checkpoints, damaged: this.#damaged }
+  }
+
+  /** Takes those of the next part, which has so many characters. */
+  add({ checkpoints, damaged }: Notes, characters: number): void {
+    for (const checkpoint of checkpoints) this.#checkpoints.push(checkpoint)
+    for (const note of damaged) this.#damaged.push({ ...note, at: note.at + this.#characters })
+    this.#characters += characters
+  }
+}
+
+const endOf = (seal: Seal | undefined): number => seal?.end ?? 0
+
+const lastNoteIn = (text: string): string =>
+  text.slice(Math.max(0, text.lastIndexOf(noteBegin.toString())))
+
+/** How much of a file is wanted: each checkpoint, or of the older blocks that nobody changed the last one. */
+export type Reach = 'all' | 'spread'
+
 /**
  * Checkpoints of a file. @SECURITY Whoever can make a seal can sign a checkpoint, too: the seal of a block stands for its
  * signatures, and a block that is not as it was sealed is checked note by note; checkpoints.test.ts.
@@ -66,38 +94,37 @@ export const readSealedNotes = (
   directory: string,
   verifier: Verifier,
   sealer: Sealer | null,
+  reach: Reach,
 ): SealedNotes => {
-  const checkpoints: Checkpoint[] = []
-  const damaged: DamagedNote[] = []
+  const found = new FoundNotes()
   const seals: Seal[] = []
+  const known = sealer ? readSeals(directory) : []
+  const newest = reach === 'all' ? 0 : endOf(known.at(-wholeBlocks))
   let isRow = true
   let rest = 0
-  let characters = 0
-  for (const { at, end, mac } of blocksOf(bytes, sealer ? readSeals(directory) : [])) {
+  for (const { at, end, mac } of blocksOf(bytes, known)) {
     const block = bytes.subarray(at, end)
     const seal = sealer && sealOf(sealer, at, end, digestOf(block))
     const text = block.toString('utf8')
-    const notes = readNotes(text, mac !== null && seal?.mac === mac ? null : verifier)
-    for (const checkpoint of notes.checkpoints) checkpoints.push(checkpoint)
-    for (const note of notes.damaged) damaged.push({ ...note, at: note.at + characters })
-    characters += text.length
+    const isSound = mac !== null && seal?.mac === mac
+    const notes = isSound
+      ? readNotes(end >= newest ? text : lastNoteIn(text), null)
+      : readNotes(text, verifier)
+    found.add(notes, text.length)
     isRow &&= notes.damaged.length === 0 && (mac !== null || end < bytes.length)
     if (!isRow || !seal) continue
     seals.push(seal)
     rest = end
   }
-  return { checkpoints, damaged, seals, rest: bytes.subarray(rest) }
+  return { ...found.notes, seals, rest: bytes.subarray(rest) }
 }
 
-/**
- * Checkpoints of the copy of a file. Blocks that lie in the file, whose checkpoints are known, need no second check; null
- * where that file is damaged.
- */
+const nothing: Notes = { checkpoints: [], damaged: [] }
+
+/** Checkpoints of the copy of a file that lie in none of its blocks; null where that file is damaged. */
 export const readCopiedNotes = (copy: Buffer, file: Buffer | null, verifier: Verifier): Notes => {
-  const checkpoints: Checkpoint[] = []
-  const damaged: DamagedNote[] = []
+  const notes = new FoundNotes()
   let place = 0
-  let characters = 0
   for (const { at, end } of blocksOf(copy, [])) {
     const block = copy.subarray(at, end)
     const isHere = file?.subarray(place, place + block.length).equals(block) === true
@@ -105,12 +132,9 @@ export const readCopiedNotes = (copy: Buffer, file: Buffer | null, verifier: Ver
     const isKnown = isHere || (file !== null && found >= 0)
     place = (isKnown ? found : place) + block.length
     const text = block.toString('utf8')
-    const notes = readNotes(text, isKnown ? null : verifier)
-    for (const checkpoint of notes.checkpoints) checkpoints.push(checkpoint)
-    for (const note of notes.damaged) damaged.push({ ...note, at: note.at + characters })
-    characters += text.length
+    notes.add(isKnown ? nothing : readNotes(text, verifier), text.length)
   }
-  return { checkpoints, damaged }
+  return notes.notes
 }
 
 /** Seals what is added to the file of checkpoints, block by block. What is sealed is what was written, not what lies there. */
@@ -138,6 +162,11 @@ export class CheckpointSealer {
     if ((readIfThere(this.#file)?.toString('latin1') ?? '') !== text)
       writeNew(this.#file, text, 0o600)
     this.add(rest)
+  }
+
+  /** Seals of bytes that lie elsewhere in the file by now would cut checkpoints in two. */
+  forget(): void {
+    fs.rmSync(this.#file, { force: true })
   }
 
   add(bytes: Buffer): void {

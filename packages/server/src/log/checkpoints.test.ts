@@ -50,6 +50,50 @@ test('a start checks the signatures of the newest checkpoints alone, and has all
   expect(keys.checked).toBeLessThan(400)
 })
 
+test('of many thousand checkpoints the newest are in memory, some of the others, and all in the file', () => {
+  const directory = folderWith(6_000)
+  const keys = counting(directory)
+  const sizesOf = (found: readonly { readonly size: number }[]) => found.map(({ size }) => size)
+  const upTo = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, i) => from + i)
+  {
+    using checkpoints = openCheckpoints(directory, 'main', keys, null)
+    const known = sizesOf(checkpoints.of(origin))
+    expect(known.length).toBeLessThan(5_900)
+    expect(known.filter((size) => size > 1_000)).toEqual(upTo(1_001, 6_000))
+    expect(known.filter((size) => size <= 400).length).toBeGreaterThan(0)
+    expect(sizesOf(checkpoints.all(origin))).toEqual(upTo(1, 6_000))
+    expect(keys.checked).toBeLessThan(800)
+  }
+
+  // Damage is cut out of the file, and nothing else is.
+  const file = path.join(directory, checkpointsFile)
+  const bytes = fs.readFileSync(file)
+  bytes[bytes.indexOf('main\n51\n') + 20] = 0x21
+  fs.writeFileSync(file, bytes)
+  const left = upTo(1, 6_000).filter((size) => size !== 51)
+  {
+    using damaged = openCheckpoints(directory, 'main', keys, null)
+    damaged.mend(() => undefined)
+    expect(sizesOf(damaged.all(origin))).toEqual(left)
+  }
+  keys.checked = 0
+  using mended = openCheckpoints(directory, 'main', keys, null)
+  expect(mended.alarm).toBeNull()
+  expect(keys.checked).toBeLessThan(400)
+  expect(sizesOf(mended.all(origin))).toEqual(left)
+})
+
+test('a service that signs for long keeps no more of them in memory', () => {
+  const directory = folderWith(0)
+  using checkpoints = openCheckpoints(directory, 'main', loadKeys(directory), null)
+  for (let size = 1; size <= 17_000; size += 1) checkpoints.add(origin, size, rootOf(size))
+  const known = checkpoints.of(origin).map(({ size }) => size)
+  expect(known.length).toBeLessThan(6_000)
+  expect(known.slice(-4_096)).toEqual(Array.from({ length: 4_096 }, (_, i) => 12_905 + i))
+  expect(known.filter((size) => size < 12_000).length).toBeGreaterThan(30)
+})
+
 test('a bit that changes in a checkpoint is found, also where its block was sealed', () => {
   const directory = folderWith(750)
   const keys = counting(directory)

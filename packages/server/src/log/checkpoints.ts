@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { CheckpointCopy } from './checkpoint-copy.ts'
 import {
   CheckpointSealer,
+  type Reach,
   readCopiedNotes,
   readSealedNotes,
   type SealedNotes,
@@ -21,8 +22,14 @@ export const originOf = (chain: string, epoch: number): string =>
   epoch === 0 ? `gatehouse/audit/${chain}` : `gatehouse/audit/${chain}/${epoch}`
 
 export interface Checkpoints extends Disposable {
-  /** Checkpoints of this key and origin, smallest first, also those that only the copy has. */
+  /**
+   * Checkpoints of this key and origin, smallest first, also those that only the copy has: the newest thousands, and of
+   * those before them one in some hundreds.
+   */
   of(origin: string): readonly Checkpoint[]
+
+  /** The same with each of them, read from the file: for what is done rarely. */
+  all(origin: string): readonly Checkpoint[]
 
   /** Signs and stores one more. Must not be called for a tree that does not contain the last one. */
   add(origin: string, size: number, root: string): Checkpoint
@@ -58,7 +65,17 @@ export const readCheckpointFile = (
   directory: string,
   verifier: Verifier,
   sealer: Sealer | null,
-): SealedNotes => readSealedNotes(readBytes(directory), directory, verifier, sealer)
+): SealedNotes => readSealedNotes(readBytes(directory), directory, verifier, sealer, 'spread')
+
+/** Checkpoints in memory, of which those before the newest are thinned out. */
+const knownMax = 16_384
+const wholeMin = 4_096
+const oneIn = 256
+
+const spread = (known: readonly Checkpoint[]): Checkpoint[] => {
+  const older = known.length - wholeMin
+  return known.filter((_, at) => at >= older || at % oneIn === 0)
+}
 
 const merge = (own: readonly Checkpoint[], copied: readonly Checkpoint[]): Checkpoint[] => {
   if (copied.length === 0) return own.toSorted((a, b) => a.size - b.size)
@@ -76,11 +93,13 @@ export const openCheckpoints = (
 ): Checkpoints => {
   const file = path.join(directory, checkpointsFile)
   const before = readBytes(directory)
-  const own = readSealedNotes(before, directory, keys, keys)
+  const ofFile = (bytes: Buffer, reach: Reach) =>
+    readSealedNotes(bytes, directory, keys, keys, reach)
+  const own = ofFile(before, 'spread')
   const copied = copy && readCopiedNotes(copy.read(), own.damaged.length > 0 ? null : before, keys)
   const inCopy = damageBeside(copied?.damaged ?? [], chain)
   // @SECURITY The copy speaks against a data directory that was put back as one; checkpoint-copy.test.ts.
-  const known = merge(own.checkpoints, copied?.checkpoints ?? [])
+  let known = merge(own.checkpoints, copied?.checkpoints ?? [])
   const sealer = new CheckpointSealer(directory, keys)
   let fd = fs.openSync(file, 'a', 0o644)
   const write = (bytes: Buffer): void => {
@@ -92,11 +111,16 @@ export const openCheckpoints = (
   if (before.length > 0 && before.at(-1) !== lineEnd) write(Buffer.from('\n\n'))
   return {
     of: (origin) => known.filter((checkpoint) => checkpoint.origin === origin),
+    all: (origin) =>
+      merge(ofFile(readBytes(directory), 'all').checkpoints, known).filter(
+        (checkpoint) => checkpoint.origin === origin,
+      ),
     add(origin, size, root) {
       const checkpoint = signCheckpoint({ origin, size, root }, keys)
       write(Buffer.from(`${checkpoint.note}\n`))
       copy?.add(checkpoint.note)
       known.push(checkpoint)
+      if (known.length > knownMax) known = spread(known)
       return checkpoint
     },
     alarm:
@@ -110,10 +134,12 @@ export const openCheckpoints = (
       if (own.damaged.length === 0) return
       setAside(own.damaged.map((damage) => ({ file: checkpointsFile, ...damage })))
       fs.closeSync(fd)
-      const text = own.checkpoints.map(({ note }) => `${note}\n`).join('')
+      const { checkpoints } = ofFile(before, 'all')
+      sealer.forget()
+      const text = checkpoints.map(({ note }) => `${note}\n`).join('')
       writeNew(file, text, 0o644)
       fd = fs.openSync(file, 'a', 0o644)
-      sealer.begin(readSealedNotes(Buffer.from(text), directory, keys, keys))
+      sealer.begin(ofFile(Buffer.from(text), 'spread'))
     },
     [Symbol.dispose]() {
       fs.fdatasyncSync(fd)

@@ -19,14 +19,16 @@ type Parts = {
   readonly files: LogFiles
   readonly writer: Pick<Writer, 'standing' | 'raise'>
   readonly rows: Pick<AuditRows, 'range'>
+  /** The newest checkpoints, and some of the older ones; and each of them. */
   readonly signed: () => readonly Checkpoint[]
+  readonly all: () => readonly Checkpoint[]
   /** The state before the first entry that is left. */
   readonly begin: () => LogState
 }
 
 /** The log as those see it who carry it elsewhere. */
 export const createExportSource = (parts: Parts): ExportSource => {
-  const { directory, chain, keys, clock, files, writer, rows, signed, begin } = parts
+  const { directory, chain, keys, clock, files, writer, rows, signed, all, begin } = parts
   const cursors = createCursors(directory, chain, keys)
   const origin = (): string => originOf(chain, writer.standing.epoch)
   const partFrom = (state: LogState) =>
@@ -64,7 +66,7 @@ export const createExportSource = (parts: Parts): ExportSource => {
 
     compare(notes, source) {
       const { size } = writer.standing.state
-      const own = new Map(signed().map((checkpoint) => [checkpoint.size, checkpoint.root]))
+      const own = new Map(all().map((checkpoint) => [checkpoint.size, checkpoint.root]))
       for (const kept of readCheckpoints(notes, keys)) {
         if (kept.origin !== origin()) continue
         const place = { seq: Math.min(size, kept.size), id: null }

@@ -76,8 +76,11 @@ const damageIn = (text: string, at: number): DamagedNote[] => {
   return found === '' || isTorn(found) ? [] : [{ at: at + text.indexOf(found), text: found }]
 }
 
+/** A text of its own: a part of another one would keep all of that in memory. */
+const detached = (text: string): string => Buffer.from(text).toString()
+
 const checkpointOf = ([note, origin = '', size = '', root = '']: RegExpExecArray): Checkpoint => ({
-  ...{ origin, size: Number(size), note },
+  ...{ origin: detached(origin), size: Number(size), note: detached(note) },
   root: Buffer.from(root, 'base64').toString('hex'),
 })
 

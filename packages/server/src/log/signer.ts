@@ -15,7 +15,11 @@ type Parts = {
 
 /** Decides when a checkpoint is due. The tree only ever grows from the marked one, so none contradicts another. */
 export interface Signer {
+  /** Checkpoints of the tree as it is signed now, not each of the older ones. */
   signed(): readonly Checkpoint[]
+
+  /** Each of them. */
+  all(): readonly Checkpoint[]
 
   /** Signs the tree as it stands, unless the last checkpoint says the same. Never throws. */
   sign(): void
@@ -46,6 +50,7 @@ export const createSigner = (parts: Parts): Signer => {
 
   return {
     signed,
+    all: () => checkpoints.all(originOf(chain, standing().epoch)),
     sign,
     grown() {
       if (last < 0) last = signed().at(-1)?.size ?? 0
