@@ -93,6 +93,11 @@ describe.skipIf(!canRun)('MCP servers in the dashboard', () => {
     const listed = async () =>
       JSON.stringify(await rpc(dashboard.run, token, 'capabilities.list', { category: 'echo' }))
     expect(await listed()).not.toContain('echo.say')
+    // What is out of service for want of a person is on the first page.
+    await dashboard.goTo('/overview')
+    await page.getByText('MCP servers are degraded: echo: 1 accepted tool').waitFor()
+    await page.getByRole('link', { name: 'An MCP server waits for a review or a login' }).click()
+    await page.getByRole('link', { name: 'echo' }).click()
     await tool.getByRole('button', { name: 'Decline: say' }).click()
     await tool.getByText('Declined', { exact: true }).waitFor()
     // Nobody is asked any more, also after another look at the server, and no agent is offered it.

@@ -32,6 +32,11 @@ export const overviewText = {
   alerts: (count: number) => (count === 1 ? '1 open alert' : `${count} open alerts`),
   questions: (count: number) =>
     count === 1 ? 'An MCP server asks a question' : `MCP servers ask ${count} questions`,
+  servers: (count: number) =>
+    count === 1
+      ? 'An MCP server waits for a review or a login'
+      : `${count} MCP servers wait for a review or a login`,
+  failedWrites: (count: number) => (count === 1 ? '1 write failed' : `${count} writes failed`),
   writes: (count: number) =>
     count === 1 ? '1 write is about to run' : `${count} writes are about to run`,
   recent: 'Recent activity',

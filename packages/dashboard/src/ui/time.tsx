@@ -79,7 +79,7 @@ const exactText = (ms: number, form: 'local' | 'utc'): string =>
 /** A time exactly, here and in UTC. */
 export const bothTimes = (at: string): string => `${exact.format(Date.parse(at))} · ${at}`
 
-export const timeRow = 'tr, [role="listitem"]'
+export const timeRow = 'tr, li, [role="listitem"]'
 export const timeControl = 'a[href], button:not(:disabled), input, select, summary'
 
 /**

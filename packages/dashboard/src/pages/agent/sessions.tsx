@@ -9,6 +9,7 @@ import { common } from '../../messages/common.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { Filters, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
 import { numberText } from '../../ui/numbers.ts'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
@@ -153,7 +154,8 @@ const Timeline = ({ agent, session }: { readonly agent: string; readonly session
 
 /** Sessions of an agent, and what happened in one of them. */
 export const Sessions = ({ agent: { name, sessions } }: { readonly agent: AgentDetail }) => {
-  const [{ session }] = useFilters({ session: '' })
+  const [{ session, range }, change] = useFilters({ session: '', range: 'all' })
+  const { since = '' } = usePeriod(range)
   if (sessions.length === 0)
     return (
       <Empty icon="agents" title={text.noSessions}>
@@ -164,9 +166,12 @@ export const Sessions = ({ agent: { name, sessions } }: { readonly agent: AgentD
     <>
       {session !== '' && <Timeline agent={name} session={session} />}
       <Section title={text.tabs.sessions}>
+        <Filters>
+          <PeriodFilter value={range} onChange={(next) => change({ range: next })} />
+        </Filters>
         <DataTable
           caption={text.tabs.sessions}
-          rows={sessions}
+          rows={sessions.filter(({ created_at }) => created_at >= since)}
           columns={columns}
           keyOf={({ session_id }) => session_id}
         />

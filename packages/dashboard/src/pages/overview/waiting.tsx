@@ -46,22 +46,33 @@ const Count = ({
     </Link>
   )
 
-/** Items that a person should look at: the oldest request, questions of MCP servers, open alerts, writes about to run. */
+/** Items that a person should look at: the oldest request, MCP servers that ask or wait, open alerts, writes that failed or are about to run. */
 export const NeedsPerson = () => {
   const approvals = useRead('listApprovals').data?.approvals ?? []
   const questions = useRead('listQuestions').data?.questions.length ?? 0
   const alerts = useRead('listAlerts', { status: 'open' }).data?.total ?? 0
   const services = useRead('showProxy').data?.services ?? []
   const writes = services.reduce((sum, { buffered_writes }) => sum + buffered_writes, 0)
+  const failed = services.reduce((sum, { dead_letters }) => sum + dead_letters, 0)
+  const servers = (useRead('listUpstreams').data?.upstreams ?? []).filter(
+    ({ status }) => status === 'needs_review' || status === 'needs_login',
+  ).length
   const [oldest] = approvals.toSorted((a, b) => (a.requested_at < b.requested_at ? -1 : 1))
   return (
     <Section title={text.needs}>
       <div className="card divide-y divide-line">
         {oldest && <Oldest approval={oldest} />}
         <Count count={questions} text={text.questions} to="/approvals" />
+        <Count count={servers} text={text.servers} to="/upstreams" />
         <Count count={alerts} text={text.alerts} to="/alerts" />
+        <Count
+          count={failed}
+          text={text.failedWrites}
+          to="/services"
+          search={{ tab: 'writes', status: 'dead' }}
+        />
         <Count count={writes} text={text.writes} to="/services" search={{ tab: 'writes' }} />
-        {!oldest && questions + alerts + writes === 0 && (
+        {!oldest && questions + servers + alerts + failed + writes === 0 && (
           <p className="px-3 py-2.5 text-ink-soft">{text.nothingNeeds}</p>
         )}
       </div>
