@@ -175,3 +175,44 @@ test('a call without an id that has an odd value is recorded and not answered', 
   expect(entries).toHaveLength(before + 1)
   expect(entries[0]?.result).toBe('error')
 })
+
+test('J10 a store that was closed under the service is told without a trace of it', async () => {
+  const broken = await createKit()
+  const token = await broken.agent('alpha')
+  await broken.run('alpha', 'state.set', { key: 'k', value: 1 })
+  const door = await openGateway({
+    host: '127.0.0.1',
+    port: 0,
+    app: broken.app,
+    ids: createIds(),
+    log: silent,
+    version: '0.0.0',
+    allowedHosts: [],
+    allowedOrigins: [],
+  })
+  try {
+    await broken.storage[Symbol.asyncDispose]()
+    for (const [capability, args] of [
+      ['state.get', { key: 'k' }],
+      ['state.set', { key: 'k', value: 2 }],
+      ['state.list', {}],
+      ['approvals.list', {}],
+    ] as const) {
+      const params = { capability, arguments: args }
+      const response = await fetch(`${door.url}/rpc`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'capabilities.invoke', params }),
+      })
+      const text = await response.text()
+      expect(JSON.parse(text), capability).toMatchObject({
+        error: { code: -32603, data: { correlation_id: expect.stringMatching(/^req-/) as string } },
+      })
+      for (const trace of [broken.folder, 'node_modules', '.ts:', '.js:', 'select ', 'ERR_'])
+        expect(text, capability).not.toContain(trace)
+    }
+  } finally {
+    await door.close(0)
+    await broken[Symbol.asyncDispose]().catch(() => undefined)
+  }
+})
