@@ -35,6 +35,10 @@ const refusalOf = (
 /** Changes that a process has to follow that has looked already and does not serve yet. */
 const whileStarting: ReadonlySet<GateQuestion> = new Set(['read policy', 'lock vault'])
 
+/** Questions of calls, which rather wait a moment for a process that starts than fail; whoever asks gives up by itself. */
+const worthWaiting: ReadonlySet<GateQuestion> = new Set(['take', 'used'])
+const heldMax = 1_000
+
 /** A gate process that this one started. */
 class Gate {
   readonly index: number
@@ -47,6 +51,7 @@ class Gate {
   #stopping = false
   #ends = 0
   #again: NodeJS.Timeout | null = null
+  readonly #held: Envelope[] = []
   /** Why it does not serve; null while it does. */
   fault: string | null = 'it is starting'
 
@@ -85,6 +90,7 @@ class Gate {
         this.#isReady = true
         this.fault = null
         this.#link.found(this.index)
+        for (const envelope of this.#held.splice(0)) this.#post({ kind: 'envelope', envelope })
         resolve()
       })
       child.on('error', reject)
@@ -99,12 +105,13 @@ class Gate {
   }
 
   send(envelope: Envelope): void {
-    const isRefused =
-      envelope.kind === 'question' &&
-      !this.#isReady &&
-      !(this.#child && whileStarting.has(envelope.question))
-    if (isRefused) this.#relay(refusalOf(envelope, this.index, this.fault))
-    else this.#post({ kind: 'envelope', envelope })
+    if (envelope.kind !== 'question' || this.#isReady)
+      return this.#post({ kind: 'envelope', envelope })
+    const { question } = envelope
+    if (this.#child && whileStarting.has(question)) this.#post({ kind: 'envelope', envelope })
+    else if (worthWaiting.has(question) && !this.#stopping && this.#held.length < heldMax)
+      this.#held.push(envelope)
+    else this.#relay(refusalOf(envelope, this.index, this.fault))
   }
 
   /** Gives a connection away. Whether there was somebody to take it. */
@@ -119,6 +126,7 @@ class Gate {
 
   async stop(): Promise<void> {
     this.#stopping = true
+    for (const envelope of this.#held.splice(0)) this.send(envelope)
     if (this.#again) clearTimeout(this.#again)
     const child = this.#child
     if (!child || child.exitCode !== null || child.signalCode !== null) return
@@ -165,6 +173,8 @@ export class GatePool implements AsyncDisposable {
   readonly link: GateLink
   readonly #parts: Parts
   #gates: readonly Gate[] = []
+  /** Messages that came before the first of them was started. */
+  readonly #early: Envelope[] = []
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -178,6 +188,7 @@ export class GatePool implements AsyncDisposable {
       { length: this.#parts.count - 1 },
       (_, at) => new Gate(at + 1, this.#parts, shared, this.link, (one) => this.#pass(one)),
     )
+    for (const envelope of this.#early.splice(0)) this.#pass(envelope)
     await Promise.all(this.#gates.map((gate) => gate.start()))
   }
 
@@ -194,9 +205,11 @@ export class GatePool implements AsyncDisposable {
   #pass(envelope: Envelope): void {
     const { from, to } = envelope
     if (to === 0 || (to === 'others' && from !== 0)) this.link.receive(envelope)
-    // Questions come before the first of them is started, and would wait for an answer in vain.
-    if (envelope.kind === 'question' && to !== 0 && this.#gates.length === 0)
+    if (envelope.kind === 'question' && to !== 0 && this.#gates.length === 0) {
+      if (worthWaiting.has(envelope.question) && this.#early.length < heldMax)
+        return void this.#early.push(envelope)
       return this.link.receive(refusalOf(envelope, Number(to), 'it is starting'))
+    }
     for (const gate of this.#gates)
       if (gate.index === to || (to === 'others' && gate.index !== from)) gate.send(envelope)
   }
