@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Actor } from '../../src/app/call/op.ts'
 import { createRestApp, type RestApp } from '../../src/transport/rest/create-rest-app.ts'
 import { anyJson, type Schema, valueOf } from '../kit/json-of-schema.ts'
-import { responsesInPlace } from './responses-in-place.ts'
+import { partsInPlace } from './parts-in-place.ts'
 
 /** Requests for each operation; many more with GATEHOUSE_FULL=1. */
 const full = process.env['GATEHOUSE_FULL'] === '1'
@@ -72,7 +72,7 @@ beforeAll(async () => {
   }
   listeners = [createRestApp(options), createRestApp({ ...options, forBrowsers: true })]
   const sent = { path: '/api/openapi.json', body: undefined, headers: {} }
-  document = responsesInPlace((await (await fetchFrom('GET', sent, operator))?.json()) as Document)
+  document = partsInPlace((await (await fetchFrom('GET', sent, operator))?.json()) as Document)
   ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false })
   ajv.addSchema({ $id: 'openapi', components: document.components })
 })

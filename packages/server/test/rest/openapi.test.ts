@@ -1,7 +1,7 @@
 import { type Route, routes } from '@gatehouse/contract/routes'
 import { expect, test } from 'vitest'
 import { useRestKit } from './kit.ts'
-import { responsesInPlace } from './responses-in-place.ts'
+import { partsInPlace } from './parts-in-place.ts'
 
 const shared = useRestKit()
 
@@ -21,7 +21,7 @@ type Document = {
 
 async function fetchDocument(): Promise<Document> {
   const { body } = await shared().call('GET', '/api/openapi.json', { role: 'viewer' })
-  return responsesInPlace(body as unknown as Document)
+  return partsInPlace(body as unknown as Document)
 }
 
 const operationsOf = (document: Document) =>

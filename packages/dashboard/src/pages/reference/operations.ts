@@ -6,23 +6,26 @@ type Schema = {
 }
 type Content = { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> }
 type Answer = Content & { readonly description?: string }
+type Reference = { readonly $ref: string }
+type Parameter = {
+  readonly name: string
+  readonly in: string
+  readonly required?: boolean
+  readonly schema?: Schema
+}
 type Described = {
   readonly operationId: string
   readonly summary?: string
-  readonly parameters?: readonly {
-    readonly name: string
-    readonly in: string
-    readonly required?: boolean
-    readonly schema?: Schema
-  }[]
+  readonly parameters?: readonly (Parameter | Reference)[]
   readonly requestBody?: Content
-  readonly responses: Readonly<Record<string, Answer | { readonly $ref: string }>>
+  readonly responses: Readonly<Record<string, Answer | Reference>>
 }
 export type OpenApi = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
   readonly components?: {
     readonly schemas?: Readonly<Record<string, Schema>>
     readonly responses?: Readonly<Record<string, Answer>>
+    readonly parameters?: Readonly<Record<string, Parameter>>
   }
 }
 
@@ -70,21 +73,30 @@ const within = (
   return value
 }
 
+const sharedPart = <P>({ $ref }: Reference, parts: Readonly<Record<string, P>>): P | undefined =>
+  parts[$ref.split('/').at(-1) ?? '']
+
 /** The operations in the order of the document. */
 export const operationsIn = ({ paths, components }: OpenApi): readonly Operation[] => {
-  const { schemas = {}, responses = {} } = components ?? {}
-  const answerOf = (answer: Described['responses'][string]): Answer =>
-    '$ref' in answer ? (responses[answer.$ref.split('/').at(-1) ?? ''] ?? {}) : answer
+  const { schemas = {}, responses = {}, parameters = {} } = components ?? {}
+  const answerOf = (answer: Answer | Reference): Answer =>
+    '$ref' in answer ? (sharedPart(answer, responses) ?? {}) : answer
+  const parameterOf = (one: Parameter | Reference): readonly Parameter[] => {
+    const parameter = '$ref' in one ? sharedPart(one, parameters) : one
+    return parameter ? [parameter] : []
+  }
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
       id: described.operationId,
       method: method.toUpperCase(),
       path,
       summary: described.summary ?? '',
-      parameters: (described.parameters ?? []).map(
-        (one) =>
-          `${one.name} (${one.in}${one.required === true ? ', required' : ''})${one.schema?.type === undefined ? '' : `: ${one.schema.type}`}`,
-      ),
+      parameters: (described.parameters ?? [])
+        .flatMap(parameterOf)
+        .map(
+          (one) =>
+            `${one.name} (${one.in}${one.required === true ? ', required' : ''})${one.schema?.type === undefined ? '' : `: ${one.schema.type}`}`,
+        ),
       body: described.requestBody && resolved(schemaIn(described.requestBody), schemas),
       answers: Object.entries(described.responses).map(([status, told]) => {
         const answer = answerOf(told)

@@ -3,7 +3,7 @@ import { type Route, routes } from '@gatehouse/contract/routes'
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { paramsOf } from './parse-input.ts'
-import { type Document, shareResponses } from './share-responses.ts'
+import { type Document, shareParts } from './share-parts.ts'
 
 /** Every record that the contract exports, by its name there. A simple type loses `null` where it has a name. */
 const named = Object.entries<unknown>(contract).filter(
@@ -140,5 +140,5 @@ export function createOpenApi(version: string): Readonly<Record<string, unknown>
       license: { name: 'Apache-2.0' },
     },
   })
-  return shareResponses(document as unknown as Document)
+  return shareParts(document as unknown as Document)
 }
