@@ -55,7 +55,7 @@ import { createIds } from './platform/ids.ts'
 import { isInstalled } from './platform/is-installed.ts'
 import { createNodeKeyFiles } from './platform/node-key-files.ts'
 import { createNotifier } from './platform/notifier.ts'
-import { openWorkspaces, siteFile } from './platform/open-workspaces.ts'
+import { makeWorkspaces, openWorkspaces, siteFile } from './platform/open-workspaces.ts'
 import { createPasswords } from './platform/passwords.ts'
 import { createPolicyShare } from './platform/policy-share-files.ts'
 import { recordedStore, recordStore } from './platform/store-record.ts'
@@ -320,7 +320,7 @@ export async function compose(
   const node = nodeName(ownDir)
   const auditFolder = join(ownDir, logFolder)
   const databaseFile = join(dataDir, 'gatehouse.db')
-  const workspacesFolder = overrides.workspaces ?? join(dataDir, 'workspaces')
+  const workspacesFolder = makeWorkspaces(overrides.workspaces ?? join(dataDir, 'workspaces'))
   const at = { file: databaseFile, expectedId, moves, gates, workspacesFolder }
   const storage = opening.use(await openStorage(settings, at, overrides))
   const place = `${hostname()}:${ownDir}`
@@ -436,6 +436,7 @@ export async function compose(
   const stopping = new AbortController()
   // Waiting callers listen to it: as many as there are waits, and each leaves with its own.
   setMaxListeners(0, stopping.signal)
+  const events = createEventBus({ ids, clock, log, gates })
   const parts: AppDeps = {
     storage,
     auditLog,
@@ -445,7 +446,8 @@ export async function compose(
     ids,
     digest,
     log,
-    events: createEventBus({ ids, clock, log, gates }),
+    events,
+    nodeEvents: events,
     gates,
     version,
     node,

@@ -16,6 +16,7 @@ import { replicaMusts } from './storage/replica.ts'
 import { scheduleMusts } from './storage/schedules.ts'
 import { secretMusts } from './storage/secrets.ts'
 import { serviceMusts } from './storage/services.ts'
+import { sharedEventMusts } from './storage/shared-events.ts'
 import { transactionMusts } from './storage/transactions.ts'
 import { upstreamMusts } from './storage/upstreams.ts'
 import { valueMusts } from './storage/values.ts'
@@ -42,6 +43,7 @@ export const describeStorage = (name: string, open: Open): void => {
     wakeMusts(open)
     modelMusts(open)
     nodeMusts(open)
+    sharedEventMusts(open)
     upstreamMusts(open)
     serviceMusts(open)
     writeMusts(open)

@@ -2,6 +2,7 @@ import type { AuditReader } from '../ports/audit.ts'
 import type { AuditExports } from '../ports/audit-export.ts'
 import type { Backups } from '../ports/backup.ts'
 import type { CapabilityRegistry } from '../ports/capability.ts'
+import type { NodeEventBus } from '../ports/events.ts'
 import type { FilesFactory } from '../ports/files.ts'
 import type { Gates } from '../ports/gates.ts'
 import type { GitFactory } from '../ports/git.ts'
@@ -53,6 +54,8 @@ export type AppDeps = Basics & {
   readonly policy: PolicyFiles
   readonly policyShare: PolicyShare
   readonly files: FilesFactory
+  /** The bus of events behind what is scrubbed: its way to and from other nodes. */
+  readonly nodeEvents: NodeEventBus
   readonly audit: AuditReader & AuditAccess
   readonly auditExports: AuditExports
   readonly host: Host

@@ -67,7 +67,11 @@ export function createApp(given: AppDeps): BoundApp {
   }
   const contexts = createContexts({
     ...base,
-    placement: new Placement({ ...base, whereIs: (site) => nodes.whereIs(site) }),
+    placement: new Placement({
+      ...base,
+      whereIs: (site) => nodes.whereIs(site),
+      isOtherServing: (node) => nodes.isOtherServing(node),
+    }),
     offers: () => offers,
   })
   const agents = bindAgents({
@@ -101,6 +105,7 @@ export function createApp(given: AppDeps): BoundApp {
     sharedPolicy,
     listeners,
     processesRunning: processes.running,
+    endsWithNode: (node) => approvals.endWithNode(node),
   })
   const proxy = bindProxy({ ...shared, adapters: given.adapters })
   const models = bindModels({

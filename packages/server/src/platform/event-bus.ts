@@ -1,6 +1,6 @@
 import type { GatehouseEvent } from '@gatehouse/contract'
 import type { Clock } from '../ports/clock.ts'
-import type { EventBus } from '../ports/events.ts'
+import type { NodeEventBus } from '../ports/events.ts'
 import type { Gates } from '../ports/gates.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
@@ -13,7 +13,7 @@ export const createEventBus = (deps: {
   log: Log
   /** Other processes where events are listened to; null where there are none. */
   gates: Gates | null
-}): EventBus => {
+}): NodeEventBus => {
   const listeners = new Set<(event: GatehouseEvent) => void>()
   const kept = new KeptEvents()
   const deliver = (event: GatehouseEvent): void => {
@@ -26,9 +26,16 @@ export const createEventBus = (deps: {
       }
     }
   }
-  deps.gates?.onNews('event', ({ event }) => deliver(event))
+  const told = new Set<(event: GatehouseEvent) => void>()
+  const tellNodes = (event: GatehouseEvent) => {
+    for (const tell of told) tell(event)
+  }
+  deps.gates?.onNews('event', ({ event }) => {
+    deliver(event)
+    tellNodes(event)
+  })
 
-  const bus: EventBus = {
+  const bus: NodeEventBus = {
     publish(facts) {
       const event: GatehouseEvent = {
         ...facts,
@@ -37,6 +44,15 @@ export const createEventBus = (deps: {
       }
       deliver(event)
       deps.gates?.tell({ kind: 'event', event })
+      tellNodes(event)
+    },
+    take(event) {
+      deliver(event)
+      deps.gates?.tell({ kind: 'event', event })
+    },
+    onOwn(tell) {
+      told.add(tell)
+      return { [Symbol.dispose]: () => void told.delete(tell) }
     },
     subscribe(listener) {
       listeners.add(listener)

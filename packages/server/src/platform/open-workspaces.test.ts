@@ -1,8 +1,19 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openWorkspaces } from './open-workspaces.ts'
+import { makeWorkspaces, openWorkspaces as open } from './open-workspaces.ts'
+
+const openWorkspaces = (folder: string, isNetworked: boolean) =>
+  open(makeWorkspaces(folder), isNetworked)
 
 const folderOf = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-workspaces-'))
@@ -17,6 +28,13 @@ test('a folder has one id, whoever opens it, and another folder another one', ()
   expect(openWorkspaces(folder, true).site).toBe(site)
   expect(openWorkspaces(other, true).site).not.toBe(site)
   expect(readdirSync(folder)).toEqual(['.gatehouse-site'])
+})
+
+test('a folder that is a link lies where it leads, so that agents see one path on all nodes', () => {
+  const [folder, link] = [folderOf(), folderOf()]
+  expect(openWorkspaces(folder, true).path).toBe(folder)
+  symlinkSync(folder, link)
+  expect(openWorkspaces(link, true).pathOf('mailbot')).toBe(join(folder, 'mailbot'))
 })
 
 test('a node alone on its store writes nothing into the folder', () => {

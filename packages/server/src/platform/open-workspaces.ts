@@ -4,8 +4,10 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeSync,
@@ -88,9 +90,14 @@ const replaceMark = (folder: string, node: string): string => {
   return mark
 }
 
+/** Where the folder of workspaces lies: agents see the path of a mount that it is a link to, the same on all nodes. */
+export const makeWorkspaces = (folder: string): string => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return lstatSync(folder).isSymbolicLink() ? realpathSync(folder) : folder
+}
+
 /** Opens the folder of workspaces; on a store that several nodes share it gets an id. */
 export const openWorkspaces = (folder: string, isNetworked: boolean): Workspaces => {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
   const checked = <T>(work: () => T): T => {
     try {
       return work()
@@ -100,6 +107,7 @@ export const openWorkspaces = (folder: string, isNetworked: boolean): Workspaces
     }
   }
   return {
+    path: folder,
     site: isNetworked ? checked(() => siteOf(folder)) : null,
     pathOf: (agent) => join(folder, agent),
     holds: (agent) => existsSync(join(folder, agent)),

@@ -98,6 +98,18 @@ export interface SessionStore {
   /** Must set the end only where none is set, and say whether it did. */
   end(id: string, ms: number): Promise<boolean>
 
+  /** Must set when the sessions were last used, where that is later than what is known. */
+  used(ids: readonly string[], ms: number): Promise<void>
+
+  /** Must return the session if it is open and was used at that moment or later, as far as is known. */
+  findUsed(id: string, sinceMs: number): Promise<StoredSession | null>
+
+  /** Must return open sessions that were last used before the moment. */
+  listUnused(sinceMs: number, limit: number): Promise<readonly StoredSession[]>
+
+  /** Must return the ids of those that ended at that moment or later. */
+  endedSince(ms: number): Promise<readonly string[]>
+
   /** Must end every open session (of `agent`, where one is given) and return how many there were. */
   endAll(ms: number, agent?: string): Promise<number>
 

@@ -19,3 +19,12 @@ export interface EventBus {
     signal: AbortSignal,
   ): Promise<readonly GatehouseEvent[]>
 }
+
+/** The same with the way to and from other nodes. */
+export interface NodeEventBus extends EventBus {
+  /** Must deliver an event that another node published, under its id, and tell no other node. */
+  take(event: GatehouseEvent): void
+
+  /** Must call back for each event that a process of this node publishes. */
+  onOwn(tell: (event: GatehouseEvent) => void): Disposable
+}

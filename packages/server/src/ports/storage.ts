@@ -14,6 +14,7 @@ import type { ReplicaStore } from './replica.ts'
 import type { ScheduleStore } from './schedules.ts'
 import type { SecretStore } from './secret-store.ts'
 import type { ServiceStore } from './services.ts'
+import type { SharedEventStore } from './shared-events.ts'
 import type { StateStore } from './state.ts'
 import type { UpstreamStore } from './upstream.ts'
 import type { WakeStore } from './wakes.ts'
@@ -32,6 +33,7 @@ export interface ClockStore {
 export type Stores = {
   readonly agents: AgentStore
   readonly sessions: SessionStore
+  readonly sharedEvents: SharedEventStore
   readonly approvals: ApprovalStore
   readonly grants: GrantStore
   readonly userTokens: UserTokenStore
@@ -62,6 +64,7 @@ export type ChangedKind =
   | 'agents'
   | 'approvals'
   | 'audit'
+  | 'events'
   | 'jobs'
   | 'policy'
   | 'services'

@@ -6,6 +6,9 @@ export interface Workspaces {
    */
   readonly site: string | null
 
+  /** Where the folder lies. */
+  readonly path: string
+
   /** Where the workspace of an agent lies. */
   pathOf(agent: string): string
 

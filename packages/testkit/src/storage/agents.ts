@@ -184,6 +184,28 @@ export const agentMusts = (open: Open): void => {
       expect(await sessions.end('unknown', newYear)).toBe(false)
     })
 
+    test('are known by when they were used last, on whatever node', async () => {
+      await using opened = await open()
+      const { sessions } = opened.storage
+      for (const id of ['s1', 's2', 's3']) await sessions.insert(sessionOf(id, 'a'))
+      await sessions.used([], newYear)
+      await sessions.used(['s1', 's2'], newYear + 10)
+      await sessions.used(['s1'], newYear + 5)
+      expect(await sessions.findUsed('s1', newYear + 10)).toEqual(sessionOf('s1', 'a'))
+      expect(await sessions.findUsed('s1', newYear + 11)).toBeNull()
+      expect(await sessions.findUsed('s3', newYear)).toEqual(sessionOf('s3', 'a'))
+      const unused = async (sinceMs: number, limit = 9) =>
+        (await sessions.listUnused(sinceMs, limit)).map(({ id }) => id)
+      expect(await unused(newYear + 10)).toEqual(['s3'])
+      expect(await unused(newYear + 11)).toEqual(['s1', 's2', 's3'])
+      expect(await unused(newYear + 11, 2)).toEqual(['s1', 's2'])
+      await sessions.end('s1', newYear + 20)
+      expect(await sessions.findUsed('s1', newYear)).toBeNull()
+      expect(await unused(newYear + 11)).toEqual(['s2', 's3'])
+      expect(await sessions.endedSince(newYear + 20)).toEqual(['s1'])
+      expect(await sessions.endedSince(newYear + 21)).toEqual([])
+    })
+
     test('end all together, or all of one agent', async () => {
       await using opened = await open()
       const { sessions } = opened.storage

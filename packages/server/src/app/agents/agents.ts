@@ -118,6 +118,11 @@ export function bindAgents(given: AgentDeps): Agents {
     follows: ['agents'],
     look: () => directory.reload(),
   })
+  const ended = new PollLoop(deps, {
+    name: 'looking for sessions that ended on another node',
+    everyMs: otherNodesEveryMs,
+    look: () => sessions.followEnds(),
+  })
   const idle = new PollLoop(deps, {
     name: 'looking for sessions that are idle',
     everyMs: idleEveryMs,
@@ -151,14 +156,15 @@ export function bindAgents(given: AgentDeps): Agents {
       openClientSession: (op, input) => openClientSession(op, deps, input),
       endSession: (op, input) => endSession(op, deps, input),
       holdSession: (op) => holdSession(op, deps),
-      assertSession: async (op, input) => assertSession(op, deps, input),
+      assertSession: (op, input) => assertSession(op, deps, input),
     },
     async start() {
       if (deps.storage.isShared) otherNodes.start('later')
+      if (deps.storage.isNetworked) ended.start('later')
       idle.start('later')
     },
     async stopped() {
-      await Promise.all([otherNodes.stopped(), idle.stopped()])
+      await Promise.all([otherNodes.stopped(), ended.stopped(), idle.stopped()])
     },
   }
 }

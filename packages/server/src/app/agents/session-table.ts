@@ -1,5 +1,5 @@
 import { GatehouseError, type Session, type SessionId, type Transport } from '@gatehouse/contract'
-import type { StoredSession } from '../../ports/agents.ts'
+import type { SessionStore, StoredSession } from '../../ports/agents.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { AgentOp, Op } from '../call/op.ts'
@@ -30,7 +30,20 @@ export const sessionRecord = (session: StoredSession): Session => ({
 const about = (op: Op, act: string, { id, agent, transport, client }: StoredSession) =>
   actDraft(op, act, { agent, arguments: { session_id: id, transport, client } })
 
-/** The open sessions of this process. A session is stored, but is open only where it was opened. */
+/** Sessions of other nodes that ended are looked for back to this long before the last look: their commits may be late. */
+const endedOverlapMs = 5_000
+/** Within this long before a look a session counts as used now. */
+const usedWithinMs = 120_000
+/** A node that died ends no sessions. Others do, this long after the time at which it would have. */
+const leftAfterMs = 120_000
+const leftAtOnceMax = 1_000
+/** Newest sessions of an agent among which that of a client is looked for. */
+const joinedMax = 50
+
+/**
+ * The open sessions of this process. On a store that nodes share, a session of another node is taken over by its id where
+ * a client comes here with it; that of a WebSocket ends with it.
+ */
 export class SessionTable {
   readonly #deps: Deps
   readonly #open = new Map<string, Open>()
@@ -38,8 +51,11 @@ export class SessionTable {
   readonly #ofClients = new Map<string, string | Promise<string>>()
   readonly #listeners = new Set<(id: string) => void>()
 
+  #lookedMs: number
+
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#lookedMs = deps.clock.wall()
   }
 
   async open(
@@ -47,6 +63,7 @@ export class SessionTable {
     agent: string,
     transport: Transport,
     client: StoredSession['client'],
+    { joins = false } = {},
   ): Promise<Session> {
     let openOfAgent = 0
     for (const { session } of this.#open.values()) if (session.agent === agent) openOfAgent += 1
@@ -61,13 +78,52 @@ export class SessionTable {
       ended_ms: null,
       invocations: 0,
     }
-    await this.#deps.auditLog.transaction(async (tx) => {
+    const opened = await this.#deps.auditLog.transaction(async (tx) => {
+      const known = joins ? await this.#sameClient(tx.sessions, session) : null
+      if (known) return known
       await tx.sessions.insert(session)
       await tx.agents.connected(agent, session.created_ms)
       tx.append(about({ ...op, session_id: session.id }, 'session.started', session))
+      return session
     })
-    this.#open.set(session.id, { session, usedMs: this.#deps.clock.now(), held: 0 })
-    return sessionRecord(session)
+    this.#open.set(opened.id, { session: opened, usedMs: this.#deps.clock.now(), held: 0 })
+    return sessionRecord(opened)
+  }
+
+  /** Session that the client of this one has on another node. */
+  async #sameClient(
+    sessions: SessionStore,
+    { agent, transport, client }: StoredSession,
+  ): Promise<StoredSession | null> {
+    const sinceMs = this.#deps.clock.wall() - idleMs
+    const wanted = JSON.stringify([transport, client?.name, client?.version])
+    for (const one of await sessions.listOf(agent, joinedMax)) {
+      const its = JSON.stringify([one.transport, one.client?.name, one.client?.version])
+      if (one.ended_ms !== null || its !== wanted) continue
+      const used = await sessions.findUsed(one.id, sinceMs)
+      if (used) return used
+    }
+    return null
+  }
+
+  /** The session if it is open, on whatever node, and this agent's; using it keeps it alive. */
+  async find(id: string, agent: string): Promise<StoredSession | null> {
+    const { storage, clock } = this.#deps
+    const here = this.use(id, agent)
+    if (here || !storage.isNetworked) return here
+    const found = await storage.sessions.findUsed(id, clock.wall() - idleMs)
+    if (found?.agent !== agent || found.transport === 'mcp-websocket') return null
+    if (!this.#open.has(id)) this.#open.set(id, { session: found, usedMs: clock.now(), held: 0 })
+    return this.use(id, agent)
+  }
+
+  /** Forgets what ended on another node. */
+  async followEnds(): Promise<void> {
+    const { storage, clock } = this.#deps
+    const wallMs = clock.wall()
+    for (const id of await storage.sessions.endedSince(this.#lookedMs - endedOverlapMs))
+      if (this.#open.has(id)) this.#forget(id)
+    this.#lookedMs = wallMs
   }
 
   /**
@@ -96,7 +152,8 @@ export class SessionTable {
     clientKey: string,
   ): Promise<string> {
     try {
-      const { session_id } = await this.open(op, op.actor.name, transport, client)
+      const joins = this.#deps.storage.isNetworked
+      const { session_id } = await this.open(op, op.actor.name, transport, client, { joins })
       const open = this.#open.get(session_id)
       // A revocation may have ended it already.
       if (open) {
@@ -142,7 +199,7 @@ export class SessionTable {
   }
 
   async end(op: Op, id: string, agent: string): Promise<string> {
-    const session = this.use(id, agent)
+    const session = await this.find(id, agent)
     if (!session) throw new GatehouseError('SessionNotFound', { session_id: id })
     return new Date(await this.#end(op, [session])).toISOString()
   }
@@ -162,7 +219,37 @@ export class SessionTable {
     const idle: StoredSession[] = []
     for (const open of this.#open.values())
       if (open.session.transport !== 'mcp-websocket' && this.#isIdle(open)) idle.push(open.session)
-    if (idle.length > 0) await this.#end(op, idle)
+    const left = this.#deps.storage.isNetworked ? await this.#unusedAnywhere(idle) : idle
+    if (left.length > 0) await this.#end(op, left)
+  }
+
+  /** Tells which sessions are used here, and returns those that no node uses: of these, and of nodes that died. */
+  async #unusedAnywhere(idle: readonly StoredSession[]): Promise<readonly StoredSession[]> {
+    const { storage, clock } = this.#deps
+    const [nowMs, wallMs] = [clock.now(), clock.wall()]
+    const used = [...this.#open.values()].filter(
+      ({ held, usedMs, session }) =>
+        held > 0 || session.transport === 'mcp-websocket' || nowMs - usedMs < usedWithinMs,
+    )
+    await storage.sessions.used(
+      used.map(({ session }) => session.id),
+      wallMs,
+    )
+    const left: StoredSession[] = []
+    for (const session of idle) {
+      if (await storage.sessions.findUsed(session.id, wallMs - idleMs)) this.#forget(session.id)
+      else left.push(session)
+    }
+    const known = new Set(left.map(({ id }) => id))
+    const others = await storage.sessions.listUnused(wallMs - idleMs - leftAfterMs, leftAtOnceMax)
+    return [...left, ...others.filter(({ id }) => !known.has(id) && !this.#open.has(id))]
+  }
+
+  #forget(id: string): void {
+    const clientKey = this.#open.get(id)?.clientKey
+    if (clientKey !== undefined) this.#ofClients.delete(clientKey)
+    this.#open.delete(id)
+    for (const listener of this.#listeners) listener(id)
   }
 
   #isIdle({ held, usedMs }: Open): boolean {
@@ -172,12 +259,7 @@ export class SessionTable {
   /** With each session goes what it kept for itself. */
   async #end(op: Op, sessions: readonly StoredSession[]): Promise<number> {
     const endedMs = this.#deps.clock.wall()
-    for (const { id } of sessions) {
-      const clientKey = this.#open.get(id)?.clientKey
-      if (clientKey !== undefined) this.#ofClients.delete(clientKey)
-      this.#open.delete(id)
-      for (const listener of this.#listeners) listener(id)
-    }
+    for (const { id } of sessions) this.#forget(id)
     if (sessions.length === 0) return endedMs
     await this.#deps.auditLog.transaction(async (tx) => {
       for (const session of sessions) {

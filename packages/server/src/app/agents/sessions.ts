@@ -38,11 +38,11 @@ export function holdSession(
 }
 
 /** An unknown session, an ended one and another agent's look the same from outside. */
-export function assertSession(
+export async function assertSession(
   op: Caller,
   deps: Deps,
   { session_id }: { readonly session_id: string },
-): void {
-  if (!deps.sessions.use(session_id, op.actor.name))
+): Promise<void> {
+  if (!(await deps.sessions.find(session_id, op.actor.name)))
     throw new GatehouseError('SessionNotFound', { session_id })
 }

@@ -17,6 +17,7 @@ import { bindRequest } from './bind-request.ts'
 export type EditDeps = Basics & {
   readonly registry: CapabilityRegistry
   readonly policy: PolicySource
+  readonly node: string
   readonly directory: AgentDirectory
   readonly contexts: ContextFactory
   readonly settings: { readonly 'approvals.ttl': number }

@@ -86,11 +86,15 @@ export class ApprovalUpkeep {
 
   /** At start: closes what this node was running when it died, then begins to look after the rest. */
   async start(): Promise<void> {
-    const left = await this.#deps.storage.approvals.listByExecution('running', 10_000)
-    for (const approval of left) {
-      if (approval.exec_id?.startsWith(`${this.#deps.node}:`)) await this.#interrupt(approval)
-    }
+    await this.interruptRunsOf(this.#deps.node)
     this.#polling.start()
+  }
+
+  /** Closes what a node was running that does not run it any more. */
+  async interruptRunsOf(node: string): Promise<void> {
+    const left = await this.#deps.storage.approvals.listByExecution('running', 10_000)
+    for (const approval of left)
+      if (approval.exec_id?.startsWith(`${node}:`)) await this.#interrupt(approval)
   }
 
   /** Resolves when no run of this process is under way any more. */

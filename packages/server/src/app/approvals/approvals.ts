@@ -23,6 +23,7 @@ import { cancelApproval } from './cancel-approval.ts'
 import { type DecideDeps, type DecideInput, decideApproval } from './decide-approval.ts'
 import { type DecideManyInput, decideApprovals } from './decide-approvals.ts'
 import { type FollowedApproval, followApproval } from './follow-approval.ts'
+import { ForeignApprovals } from './foreign-approvals.ts'
 import { type GrantDeps, listGrants, revokedDraft, revokeGrant } from './grants.ts'
 import { type HoldDeps, type HoldForDecision, holdCall, holdForDecision } from './hold-call.ts'
 import { requestApproval } from './request-approval.ts'
@@ -84,6 +85,8 @@ export type Approvals = Part<ApprovalUseCases> & {
   /** Port through which the gate asks people. */
   readonly people: AskPerson
   readonly endWithAgent: EndsWithAgent
+  /** Closes what a node was running that will not come back. */
+  endWithNode(node: string): Promise<void>
   approvalsOf(call: Call): AgentApprovals
 }
 
@@ -118,6 +121,7 @@ export function bindApprovals(given: ApprovalDeps): Approvals {
   const signals = new ApprovalSignals(given)
   const deps = { ...given, signals }
   const upkeep = new ApprovalUpkeep(deps)
+  const foreign = new ForeignApprovals(deps)
   const deciding = { ...deps, execute: deps.runsApproved ? upkeep.execute : () => {} }
   const showing = { ...deps, staleChecks: new StaleChecks(deps) }
   return {
@@ -126,6 +130,7 @@ export function bindApprovals(given: ApprovalDeps): Approvals {
       hold: (held, memory) => holdCall(deps, held, memory),
     },
     endWithAgent: withdrawAll(deps),
+    endWithNode: (node) => upkeep.interruptRunsOf(node),
     approvalsOf: (call) => approvalsOf(deps, call),
     useCases: {
       getApprovalOutcome: (op, input) =>
@@ -154,9 +159,22 @@ export function bindApprovals(given: ApprovalDeps): Approvals {
       decideApprovals: (op, input) => decideApprovals(op, deciding, input),
       listGrants: (_op, input) => listGrants(deps, input),
       revokeGrant: (op, input) => revokeGrant(op, deps, input),
-      subscribeApprovals: (listener) => subscribeApprovals(deps, listener),
+      subscribeApprovals(listener) {
+        const [watching, subscription] = [foreign.watch(), subscribeApprovals(deps, listener)]
+        return {
+          [Symbol.dispose]() {
+            subscription[Symbol.dispose]()
+            watching[Symbol.dispose]()
+          },
+        }
+      },
     },
-    start: () => upkeep.start(),
-    stopped: () => upkeep.stopped(),
+    async start() {
+      await upkeep.start()
+      foreign.start()
+    },
+    async stopped() {
+      await Promise.all([upkeep.stopped(), foreign.stopped()])
+    },
   }
 }

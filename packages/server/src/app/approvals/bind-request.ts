@@ -8,6 +8,7 @@ import { placesOf } from '../call/policy-question.ts'
 
 export type BindDeps = Basics & {
   readonly policy: PolicySource
+  readonly node: string
   readonly contexts: ContextFactory
   readonly settings: { readonly 'approvals.ttl': number }
 }
@@ -38,6 +39,7 @@ export async function bindRequest(deps: BindDeps, call: Call): Promise<BoundRequ
     policy_version: deps.policy.current().version,
     resolved,
     places,
+    node: deps.node,
     nonce: deps.ids.secret().toString('hex'),
   })
   const arguments_json = deps.digest.canonical(args)

@@ -79,7 +79,7 @@ async function roomFor(
 
 type Prepared =
   | { readonly kind: 'ready'; readonly call: Call }
-  /** Folders that it reaches into are on another node, which checks and runs it. */
+  /** Files or programs that it touches are on another node, which checks and runs it. */
   | { readonly kind: 'away' }
   /** `detail`: what has changed since the request was made. */
   | { readonly kind: 'refused'; readonly error: GatehouseError; readonly detail: string }
@@ -94,6 +94,11 @@ export async function prepareExecution(
     detail,
     error: new GatehouseError('ApprovalStale', { approval_id: approval.id, detail }),
   })
+  /** Refusal for what is otherwise here, unless the node that was asked still runs: it sees what it saw then. */
+  const differsHere = async (detail: string): Promise<Prepared> =>
+    (await deps.contexts.placement.isBoundElsewhere(bound.node))
+      ? { kind: 'away' }
+      : refused(detail)
   const agent = await deps.directory.find(approval.agent)
   if (agent?.status !== 'active')
     return refused(`agent ${approval.agent} is ${agent?.status ?? 'gone'}`)
@@ -108,6 +113,7 @@ export async function prepareExecution(
     readonly arguments: Record<string, unknown>
     readonly definition_hash: string
     readonly resolved: unknown
+    readonly node?: string
     readonly places?: Call['places']
   }>(approval.bound_json, 'approvals.bound_json')
   if (bound.definition_hash !== capability.definition_hash)
@@ -123,7 +129,7 @@ export async function prepareExecution(
   // @SECURITY A person approved this place, wherever its path leads by now; swapped-places.test.ts.
   const places = placesOf(deps.contexts.filesOf({ agent }), capability, args)
   if (bound.places && deps.digest.canonical(places) !== deps.digest.canonical(bound.places))
-    return refused('a path of it leads to another place than when it was asked for')
+    return differsHere('a path of it leads to another place than when it was asked for')
   const call: Call = {
     ...callOf(deps, approval, agent, capability, args),
     agreed: true,
@@ -131,17 +137,17 @@ export async function prepareExecution(
     ...(decision.network ? { network: decision.network } : {}),
   }
   const lacking = await deps.contexts.assertRunnable(call).then(() => null, messageOf)
-  if (lacking !== null) return refused(`it can't run now: ${lacking}`)
+  if (lacking !== null) return differsHere(`it can't run now: ${lacking}`)
   if (capability.resolve) {
     let resolved: Readonly<Record<string, unknown>>
     try {
       const context = deps.contexts.previewOf(call, deps.signal)
       resolved = await capability.resolve(args as never, context)
     } catch (cause) {
-      return refused(`what it touches has changed: ${messageOf(cause)}`)
+      return differsHere(`what it touches has changed: ${messageOf(cause)}`)
     }
     if (deps.digest.canonical(resolved) !== deps.digest.canonical(bound.resolved))
-      return refused('what it touches has changed since it was asked for')
+      return differsHere('what it touches has changed since it was asked for')
     return { kind: 'ready', call: { ...call, resolved } }
   }
   return { kind: 'ready', call }

@@ -109,7 +109,7 @@ const staleness = (
   if (draft.critical && !open.critical) return 'policy calls it critical by now'
   const [was, is] = [open, draft].map(({ bound_json }) => {
     const bound = parseStored<Record<string, unknown>>(bound_json, 'approvals.bound_json')
-    const { nonce: _nonce, policy_version: _version, ...rest } = bound
+    const { nonce: _nonce, policy_version: _version, node: _node, ...rest } = bound
     return digest.canonical(rest)
   })
   return was === is ? null : 'what it touches has changed since it was asked for'

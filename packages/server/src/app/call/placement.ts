@@ -7,6 +7,8 @@ export type PlacementDeps = {
   readonly workspaces: Pick<Workspaces, 'site'>
   /** Words on which node has that folder of workspaces now. */
   readonly whereIs: (site: string) => Promise<string>
+  /** Whether it is another node, and runs. */
+  readonly isOtherServing: (node: string) => Promise<boolean>
 }
 
 /** Call as far as its place goes. */
@@ -41,6 +43,11 @@ export class Placement {
   /** Raises `WorkspaceElsewhere`. */
   async assertHere(call: Placed): Promise<void> {
     if (this.callIsAway(call)) throw await this.refusal(call.agent)
+  }
+
+  /** Whether the node of which a call binds what is there is another one, and runs. */
+  async isBoundElsewhere(node: string | undefined): Promise<boolean> {
+    return node !== undefined && (await this.#deps.isOtherServing(node))
   }
 
   async refusal({ name, site }: Pick<StoredAgent, 'name' | 'site'>): Promise<GatehouseError> {

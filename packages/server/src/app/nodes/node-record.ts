@@ -7,19 +7,19 @@ import type { StoredNode } from '../../ports/nodes.ts'
 export type NodeFacts = Pick<ServerNode, 'policy_version' | 'sessions' | 'processes' | 'site'> & {
   /** Mark that the node put into its folder of workspaces, and those of other nodes that it sees there. */
   readonly site_mark: string | null
+  /** Where that folder lies. */
+  readonly site_path: string | null
   readonly sees_marks: readonly string[]
 }
 
 const idle = { policy_version: null, sessions: 0, processes: 0 }
-const none: NodeFacts = { ...idle, site: null, site_mark: null, sees_marks: [] }
+const none: NodeFacts = { ...idle, site: null, site_mark: null, site_path: null, sees_marks: [] }
 
 /** One that is of another version may say more or less. */
 export const factsIn = ({ facts_json }: StoredNode): NodeFacts => {
-  const { policy_version, sessions, processes, site, site_mark, sees_marks } = {
-    ...none,
-    ...parseStored<Partial<NodeFacts>>(facts_json, 'nodes.facts_json'),
-  }
-  return { policy_version, sessions, processes, site, site_mark, sees_marks }
+  const facts = { ...none, ...parseStored<Partial<NodeFacts>>(facts_json, 'nodes.facts_json') }
+  const { policy_version, sessions, processes, site, site_mark, site_path, sees_marks } = facts
+  return { policy_version, sessions, processes, site, site_mark, site_path, sees_marks }
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString()

@@ -14,18 +14,25 @@ import type { Op } from '../call/op.ts'
 import type { Components, Part } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { recordAuthority, sharedAuthority } from './authority.ts'
+import { EventSharing, type EventSharingDeps } from './event-sharing.ts'
 import { assertNodeFits } from './fit.ts'
 import { admitNode, type InviteDeps, inviteNode } from './invite.ts'
 import { nodeRecord, workspacesOf } from './node-record.ts'
 import { Presence, type PresenceDeps } from './presence.ts'
 import { recordMove } from './record-move.ts'
 import type { SharedPolicy } from './shared-policy.ts'
-import { type SiteDeps, takeAgents, whereIs } from './sites.ts'
+import { isOtherServing, type SiteDeps, takeAgents, whereIs } from './sites.ts'
 
 export type NodesDeps = Basics &
   PresenceDeps &
   SiteDeps &
-  InviteDeps & { readonly vault: Pick<Vault, 'state'>; readonly sharedPolicy: SharedPolicy }
+  EventSharingDeps &
+  InviteDeps & {
+    readonly vault: Pick<Vault, 'state'>
+    readonly sharedPolicy: SharedPolicy
+    /** Closes what a node left open that will not come back. */
+    readonly endsWithNode: (node: string) => Promise<void>
+  }
 
 export interface NodeUseCases {
   listNodes(op: Op): Promise<NodeList>
@@ -44,6 +51,8 @@ export type Nodes = Part<NodeUseCases> & {
   recordMove(op: Op): Promise<void>
   /** Words on which node has that folder of workspaces now. */
   whereIs(site: string): Promise<string>
+  /** Whether it is another node, and runs. */
+  isOtherServing(node: string): Promise<boolean>
   /** Folders of workspaces that other nodes have, and serve. */
   awaySites(): readonly string[]
   health(): Components['nodes']
@@ -84,6 +93,7 @@ async function forgetNode(op: Op, deps: Deps, name: string): Promise<ForgottenNo
     if (!(await tx.nodes.remove(name))) throw new GatehouseError('NodeNotFound', { name })
     tx.append(actDraft(op, 'node.forgotten', { arguments: { name } }))
   })
+  await deps.endsWithNode(name)
   return { name }
 }
 
@@ -91,6 +101,7 @@ async function forgetNode(op: Op, deps: Deps, name: string): Promise<ForgottenNo
 export function bindNodes(given: NodesDeps): Nodes {
   const presence = new Presence(given)
   const deps = { ...given, presence }
+  const sharing = new EventSharing(deps)
   const taking = new PollLoop(deps, {
     name: 'looking for agents whose workspace came to this node',
     everyMs: takeEveryMs,
@@ -119,15 +130,17 @@ export function bindNodes(given: NodesDeps): Nodes {
     recordAuthority: (fingerprint) => recordAuthority(deps, fingerprint),
     recordMove: (op) => recordMove(op, deps),
     whereIs: (site) => whereIs(deps, site),
+    isOtherServing: (node) => isOtherServing(deps, node),
     awaySites: () => presence.awaySites(),
     health: () => presence.health(),
     async start() {
       await presence.start()
       deps.sharedPolicy.start()
+      await sharing.start()
       if (deps.workspaces.site !== null) taking.start()
     },
     async stopped() {
-      await taking.stopped()
+      await Promise.all([taking.stopped(), sharing.stopped()])
       await deps.sharedPolicy.stopped()
       await presence.stopped()
     },

@@ -8,7 +8,7 @@ import type { Components } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { clockAhead, clockFault, type NodeIdentity, otherNodes } from './fit.ts'
 import { factsIn, type NodeFacts, workspacesOf } from './node-record.ts'
-import { copiesOf, copyRefusal, marksSeen, runs } from './sites.ts'
+import { assertSamePath, copiesOf, copyRefusal, marksSeen, runs } from './sites.ts'
 
 export type PresenceDeps = Pick<Basics, 'storage' | 'clock' | 'log'> &
   NodeIdentity & {
@@ -17,7 +17,7 @@ export type PresenceDeps = Pick<Basics, 'storage' | 'clock' | 'log'> &
     readonly sharedPolicy: { fault(): string | null }
     readonly sessions: { count(): number }
     readonly processesRunning: () => number
-    readonly workspaces: Pick<Workspaces, 'site' | 'mark' | 'markOf'>
+    readonly workspaces: Pick<Workspaces, 'site' | 'path' | 'mark' | 'markOf'>
     readonly listeners: {
       /** Where agents reach this node. */
       readonly address: string | null
@@ -71,6 +71,7 @@ export class Presence {
     this.#isNew = (await storage.nodes.find(node)) === null
     this.#siteMark = workspaces.mark(node)
     await this.#enter()
+    assertSamePath(this.#deps, this.#others, this.#seenMs)
     const enteredMs = this.#seenMs
     while (!signal.aborted) {
       const copies = copiesOf(this.#deps, this.#siteMark, this.#others, this.#seenMs)
@@ -187,6 +188,7 @@ export class Presence {
     const facts: NodeFacts = {
       site: workspaces.site,
       site_mark: this.#siteMark,
+      site_path: workspaces.path,
       sees_marks: marksSeen(this.#deps, this.#others, seen_ms),
       policy_version: policy.current().version,
       sessions: sessions.count(),

@@ -56,6 +56,34 @@ export const copiesOf = (
   })
 }
 
+/** Raises `NodeUnfit` where agents would see other paths than on a node that has the same folder. */
+export function assertSamePath(
+  deps: { readonly workspaces: Pick<Workspaces, 'site' | 'path' | 'markOf'> },
+  others: readonly StoredNode[],
+  nowMs: number,
+): void {
+  const { path } = deps.workspaces
+  for (const other of sharers(deps, others, nowMs)) {
+    const { site_path } = factsIn(other)
+    if (site_path === null || site_path === path) continue
+    throw new GatehouseError(
+      'NodeUnfit',
+      {
+        detail: `it has the folder of workspaces of ${other.name} at ${path}, where that node has it at ${site_path}`,
+      },
+      {
+        recovery: [
+          {
+            action: 'use the same path',
+            description:
+              'Mount the folder at the same path on all nodes, and make `workspaces` a link to it.',
+          },
+        ],
+      },
+    )
+  }
+}
+
 export const copyRefusal = ({ name, place }: StoredNode): GatehouseError =>
   new GatehouseError(
     'NodeUnfit',
@@ -76,6 +104,16 @@ export const copyRefusal = ({ name, place }: StoredNode): GatehouseError =>
       ],
     },
   )
+
+/** Whether it is another node, and runs. */
+export async function isOtherServing(
+  { storage, node }: Pick<Basics, 'storage'> & { readonly node: string },
+  name: string,
+): Promise<boolean> {
+  if (name === node) return false
+  const found = await storage.nodes.find(name)
+  return found !== null && runs(found, await storage.wallMs())
+}
 
 /** Words on which node has a folder of workspaces now. */
 export async function whereIs(

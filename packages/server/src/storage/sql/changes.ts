@@ -9,6 +9,7 @@ const kinds: Readonly<Record<string, ChangedKind>> = {
   // Little else of it changes while nodes run.
   meta: 'policy',
   services: 'services',
+  shared_events: 'events',
   state: 'state',
   upstreams: 'upstreams',
   writes: 'writes',

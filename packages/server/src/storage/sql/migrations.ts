@@ -1,5 +1,6 @@
 import { type Kysely, type Migration, type RawBuilder, sql } from 'kysely'
 import { agentFolders } from './agent-folders.ts'
+import { anyNodeTables } from './any-node-tables.ts'
 import { auditIndex, indexInFiles } from './audit-index-tables.ts'
 import { clockTable } from './clock-table.ts'
 import { index } from './create-index.ts'
@@ -41,6 +42,7 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0022-limits-in-batches': { up: (db) => dialect.limitsInBatches(db) },
   '0023-token-age': { up: tokenAge },
   '0024-agent-folders': { up: (db) => agentFolders(db, dialect.text) },
+  '0025-any-node': { up: (db) => anyNodeTables(db, dialect.text) },
 })
 
 async function agentTools(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {

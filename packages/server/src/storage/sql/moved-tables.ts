@@ -16,8 +16,8 @@ export type TablePlan = {
   readonly change?: (row: Row) => Row
 }
 
-/** Source of rows that are not copied: the log's files, or the services whose replicas they are. */
-type Remade = 'from the log' | 'from the services'
+/** Source of rows that are not copied: the log's files, the services whose replicas they are, or none where nobody asks later. */
+type Remade = 'from the log' | 'from the services' | 'for a moment'
 
 const ofName: TablePlan = { key: ['name'] }
 const ofId: TablePlan = { key: ['id'] }
@@ -37,6 +37,7 @@ export const movedTables: Readonly<Record<keyof Tables, TablePlan | Remade>> = {
   nodes: { ...ofName, ofNode: 'name' },
   agents: ofName,
   sessions: ofId,
+  shared_events: 'for a moment',
   approvals: ofId,
   grants: ofId,
   user_tokens: ofId,

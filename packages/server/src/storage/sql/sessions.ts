@@ -1,15 +1,71 @@
+import { sql } from 'kysely'
 import type { SessionStore, StoredSession } from '../../ports/agents.ts'
 import { first } from './queries.ts'
 import { jsonOrNull, rowCodec, text } from './row-codec.ts'
 import type { Db, SessionsTable } from './tables.ts'
-import { encodeText } from './text.ts'
+import { decodeText, encodeText } from './text.ts'
 
-const { toRow, fromRow } = rowCodec<StoredSession, SessionsTable>('sessions', {
-  agent: text,
-  client: jsonOrNull,
+const { toRow, fromRow: decode } = rowCodec<StoredSession, Omit<SessionsTable, 'used_ms'>>(
+  'sessions',
+  { agent: text, client: jsonOrNull },
+)
+
+const fromRow = ({ used_ms: _, ...row }: SessionsTable): StoredSession => decode(row)
+
+const lastUse = sql<number>`coalesce(used_ms, created_ms)`
+
+/** Sessions whose clients go from node to node. */
+const uses = ({
+  read,
+  write,
+}: Db): Pick<SessionStore, 'used' | 'findUsed' | 'listUnused' | 'endedSince'> => ({
+  async used(ids, ms) {
+    if (ids.length === 0) return
+    await write
+      .updateTable('sessions')
+      .set({ used_ms: ms })
+      .where('id', 'in', ids.map(encodeText))
+      .where((eb) => eb.or([eb('used_ms', 'is', null), eb('used_ms', '<', ms)]))
+      .execute()
+  },
+
+  async findUsed(id, sinceMs) {
+    return first(
+      read
+        .selectFrom('sessions')
+        .selectAll()
+        .where('id', '=', encodeText(id))
+        .where('ended_ms', 'is', null)
+        .where(lastUse, '>=', sinceMs),
+      fromRow,
+    )
+  },
+
+  async listUnused(sinceMs, limit) {
+    const rows = await read
+      .selectFrom('sessions')
+      .selectAll()
+      .where('ended_ms', 'is', null)
+      .where(lastUse, '<', sinceMs)
+      .orderBy('id')
+      .limit(limit)
+      .execute()
+    return rows.map(fromRow)
+  },
+
+  async endedSince(ms) {
+    const rows = await read
+      .selectFrom('sessions')
+      .select('id')
+      .where('ended_ms', '>=', ms)
+      .execute()
+    return rows.map(({ id }) => decodeText(id))
+  },
 })
 
 export const sqlSessions = ({ read, write }: Db): SessionStore => ({
+  ...uses({ read, write }),
+
   async insert(session) {
     await write.insertInto('sessions').values(toRow(session)).execute()
   },

@@ -18,6 +18,7 @@ import type { SearchDialect } from './search.ts'
 import { sqlSecrets } from './secrets.ts'
 import { sqlServices } from './services.ts'
 import { sqlSessions } from './sessions.ts'
+import { sqlSharedEvents } from './shared-events.ts'
 import { sqlState } from './state.ts'
 import type { Db } from './tables.ts'
 import { sqlUpstreams } from './upstreams.ts'
@@ -35,6 +36,7 @@ export const groupStores = (db: Db): Pick<Stores, 'agents' | 'sessions' | 'clock
 export const sqlStores = (db: Db, search: SearchDialect): Stores => ({
   ...groupStores(db),
   meta: sqlMeta(db),
+  sharedEvents: sqlSharedEvents(db),
   approvals: sqlApprovals(db),
   grants: sqlGrants(db),
   userTokens: sqlUserTokens(db),

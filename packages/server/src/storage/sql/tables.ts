@@ -36,6 +36,15 @@ export type SessionsTable = {
   created_ms: number
   ended_ms: number | null
   invocations: number
+  /** When it was used last, up to a minute ago; null before that is known. */
+  used_ms: number | null
+}
+
+export type SharedEventsTable = {
+  id: string
+  node: string
+  at_ms: number
+  event: string
 }
 
 export type ApprovalsTable = {
@@ -420,6 +429,7 @@ export type Tables = {
   nodes: NodesTable
   agents: AgentsTable
   sessions: SessionsTable
+  shared_events: SharedEventsTable
   approvals: ApprovalsTable
   grants: GrantsTable
   user_tokens: UserTokensTable
