@@ -96,7 +96,8 @@ export const openCheckpoints = (
   const ofFile = (bytes: Buffer, reach: Reach) =>
     readSealedNotes(bytes, directory, keys, keys, reach)
   const own = ofFile(before, 'spread')
-  const copied = copy && readCopiedNotes(copy.read(), own.damaged.length > 0 ? null : before, keys)
+  const { damaged } = own
+  const copied = copy && readCopiedNotes(copy.read(), damaged.length > 0 ? null : before, keys)
   const inCopy = damageBeside(copied?.damaged ?? [], chain)
   // @SECURITY The copy speaks against a data directory that was put back as one; checkpoint-copy.test.ts.
   let known = merge(own.checkpoints, copied?.checkpoints ?? [])
@@ -131,10 +132,11 @@ export const openCheckpoints = (
         setAside(inCopy.map((damage) => ({ file: copy.file, ...damage })))
         copy.cutOut(inCopy)
       }
-      if (own.damaged.length === 0) return
-      setAside(own.damaged.map((damage) => ({ file: checkpointsFile, ...damage })))
+      if (damaged.length === 0) return
+      setAside(damaged.map((damage) => ({ file: checkpointsFile, ...damage })))
       fs.closeSync(fd)
-      const { checkpoints } = ofFile(before, 'all')
+      // Read again: what a start had read would stay in memory for this.
+      const { checkpoints } = ofFile(readBytes(directory), 'all')
       sealer.forget()
       const text = checkpoints.map(({ note }) => `${note}\n`).join('')
       writeNew(file, text, 0o644)
