@@ -37,7 +37,7 @@ export default defineConfig({
     rolldownOptions: {
       input: {
         main: 'dist/main.js',
-        'hook-main': 'dist/hook-main.js',
+        'hook-rest': 'dist/hook-rest.js',
         'gate-main': 'dist/gate-main.js',
       },
       checks: { ineffectiveDynamicImport: false, pluginTimings: false },

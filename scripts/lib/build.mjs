@@ -24,6 +24,7 @@ const commandStamp = path.join(command, 'dist/bundle/.built-from')
 const commandSources = [
   ...['cli', 'contract', 'rest-client', 'server'].map((name) => `packages/${name}/src`),
   'packages/cli/vite.config.mjs',
+  'packages/cli/vite.hook.config.mjs',
   'package-lock.json',
 ]
 
@@ -45,14 +46,18 @@ const docsSources = [
 ]
 
 /** Bundles a package where something it is made of has changed. Returns the exit code. */
-const bundle = async (cwd, stamp, sources) => {
+const bundle = async (cwd, stamp, sources, configs = ['vite.config.ts']) => {
   const made = sourceHash(sources)
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === made) return 0
   // A run of the tests is another environment, in which the libraries would be those for development.
   const env = { ...process.env, NODE_ENV: 'production' }
-  const { code } = await run([...tools.vite, 'build', '--logLevel', 'warn'], { cwd, env })
-  if (code === 0) writeFileSync(stamp, made)
-  return code
+  for (const config of configs) {
+    const line = [...tools.vite, 'build', '--logLevel', 'warn', '--config', config]
+    const { code } = await run(line, { cwd, env })
+    if (code !== 0) return code
+  }
+  writeFileSync(stamp, made)
+  return 0
 }
 
 /** Makes the documents that the page serves, where one of them has changed or the page was bundled anew. */
@@ -78,7 +83,8 @@ const removeOldParts = (folder) => {
 }
 
 const buildCommand = async () => {
-  const code = await bundle(command, commandStamp, commandSources)
+  const configs = ['vite.config.mjs', 'vite.hook.config.mjs']
+  const code = await bundle(command, commandStamp, commandSources, configs)
   if (code === 0) removeOldParts(path.dirname(commandStamp))
   return code
 }

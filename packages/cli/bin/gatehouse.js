@@ -1,16 +1,18 @@
 #!/usr/bin/env node
-// Written so that an old Node can still read it and say what is wrong.
-import { existsSync } from 'node:fs'
-import * as nodeModule from 'node:module'
+// Written so that an old Node can still read it and say what is wrong. CommonJS, which a hook need not load more than.
+const { existsSync } = require('node:fs')
+const nodeModule = require('node:module')
+const path = require('node:path')
+const { pathToFileURL } = require('node:url')
 
 const wanted = [20, 20]
 const have = process.versions.node.split('.').map(Number)
+const args = process.argv.slice(2)
 // A client runs a tool of its own unless its hook ends with 2.
-const isHook = process.argv[2] === 'hook'
-const failed = isHook ? 2 : 1
-const main = isHook
-  ? new URL('../dist/bundle/hook-main.js', import.meta.url)
-  : new URL('../dist/bundle/main.js', import.meta.url)
+const failed = args[0] === 'hook' ? 2 : 1
+const isHook = args[0] === 'hook' && !args.includes('--help') && !args.includes('-h')
+const bundle = path.join(__dirname, '../dist/bundle')
+const main = path.join(bundle, isHook ? 'hook-main.cjs' : 'main.js')
 
 if (have[0] < wanted[0] || (have[0] === wanted[0] && have[1] < wanted[1])) {
   process.stderr.write(
@@ -23,7 +25,8 @@ if (have[0] < wanted[0] || (have[0] === wanted[0] && have[1] < wanted[1])) {
 } else {
   // Node 22 and newer keep compiled code between starts.
   if (nodeModule.enableCompileCache) nodeModule.enableCompileCache()
-  import(main.href)
+  const load = isHook ? async () => require(main) : () => import(pathToFileURL(main).href)
+  load()
     .then(({ main }) => main())
     .catch((error) => {
       process.stderr.write(`gatehouse cannot start: ${error.message}\n`)

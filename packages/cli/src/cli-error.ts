@@ -20,6 +20,11 @@ export class CliError extends Error {
     this.exitCode = exitCode
     this.recovery = options.recovery ?? []
   }
+
+  /** The hook is a bundle by itself, with a copy of this class: what it raises is told by the code of the other bundle. */
+  static override [Symbol.hasInstance](value: unknown): value is CliError {
+    return value instanceof Error && value.name === 'CliError'
+  }
 }
 
 export const usageError = (message: string, recovery: readonly Recovery[] = []): CliError =>

@@ -28,12 +28,11 @@ async function readLine(argv: readonly string[]) {
 }
 
 /**
- * `gatehouse hook` as a process. A client waits for it before each of its tools, so nothing is loaded here that
- * the call does not need.
+ * `gatehouse hook` as a process, without its help. A client waits for it before each of its tools, so nothing is loaded
+ * here that the call does not need.
  */
 export async function main(): Promise<void> {
   const argv = process.argv.slice(3)
-  if (argv.includes('--help') || argv.includes('-h')) return (await import('./main.ts')).main()
   // Until there is an answer: whatever ends this process has blocked the call.
   process.exitCode = blocked
   using io = createProcessIo()
