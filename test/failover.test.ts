@@ -1,9 +1,8 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { startPostgres } from '@gatehouse/testkit'
 import { afterAll, expect, test } from 'vitest'
 import { exportedEntries } from '../packages/cli/src/selftest/exported-entries.ts'
 import { createDatabase, query } from '../packages/server/src/storage/postgres/testing.ts'
+import { openDatabaseAddress, portOf } from './support/database-address.ts'
 import { Installation, invoke, pause, type Run, until } from './support/server.ts'
 
 const primary = await startPostgres()
@@ -12,42 +11,6 @@ afterAll(async () => {
   await standby?.stop()
   if ('stop' in primary) await primary.stop()
 })
-
-/** The address of the database, which does not change: what answers there does. */
-const openAddress = async (firstPort: number) => {
-  let port: number | null = firstPort
-  const sockets = new Set<Socket>()
-  const server = createServer((client) => {
-    if (port === null) return void client.destroy()
-    const upstream = connect(port, '127.0.0.1')
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(socket)
-      socket.on('error', () => other.destroy())
-      socket.on('close', () => {
-        sockets.delete(socket)
-        other.destroy()
-      })
-      socket.pipe(other)
-    }
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    port: (server.address() as AddressInfo).port,
-    pointTo(next: number | null) {
-      port = next
-      for (const socket of sockets) socket.destroy()
-    },
-    [Symbol.dispose]() {
-      server.close()
-      for (const socket of sockets) socket.destroy()
-    },
-  }
-}
-
-const portOf = (url: string): number => Number(new URL(url).port)
 
 const callers = 6
 
@@ -72,7 +35,7 @@ test.skipIf(standby === null)(
     if (!standby || !('url' in primary)) throw new Error('There is no standby.')
     // It ends with the server that it is on.
     const database = await createDatabase(primary.url)
-    using address = await openAddress(portOf(database.url))
+    using address = await openDatabaseAddress(portOf(database.url))
     const url = new URL(database.url)
     url.port = String(address.port)
     await using gate = new Installation()

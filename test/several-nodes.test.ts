@@ -288,7 +288,10 @@ describe.skipIf(missing !== null)(
       await two.stop()
       rmSync(workspaces, { recursive: true })
       cpSync(join(one.dataDir, 'workspaces'), workspaces, { recursive: true })
-      expect(await refusal(two, flags)).toContain(`has the id of that of ${first?.name}`)
+      // Agents would see other paths there; sites.test.ts has a copy at the same path.
+      expect(await refusal(two, flags)).toContain(
+        `at ${workspaces}, where that node has it at ${join(one.dataDir, 'workspaces')}`,
+      )
       rmSync(workspaces, { recursive: true })
       symlinkSync(join(one.dataDir, 'workspaces'), workspaces)
       await two.start(flags)

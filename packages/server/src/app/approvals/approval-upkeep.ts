@@ -18,6 +18,7 @@ const batch = 100
 /** Among them those of agents whose folders are on a node that does not run now, which nobody else can take. */
 const waitingMax = 1_000
 const lookAgainMs = 1_000
+const closeEveryMs = 5_000
 /** At once: one agent whose programs take their time holds up nobody else. */
 const executingMax = 64
 const executingOfAgentMax = 8
@@ -32,6 +33,7 @@ export class ApprovalUpkeep {
   readonly #running = new Map<string, string>()
   readonly #line = new Map<string, string>()
   readonly #polling: PollLoop
+  #closedMs = 0
   readonly #run: (approvalId: string) => Promise<void>
 
   constructor(deps: ExecuteDeps & { readonly tracing?: Tracing | undefined }) {
@@ -92,9 +94,11 @@ export class ApprovalUpkeep {
 
   /** Closes what a node was running that does not run it any more. */
   async interruptRunsOf(node: string): Promise<void> {
+    this.#closedMs = this.#deps.clock.now()
     const left = await this.#deps.storage.approvals.listByExecution('running', 10_000)
     for (const approval of left)
-      if (approval.exec_id?.startsWith(`${node}:`)) await this.#interrupt(approval)
+      if (approval.exec_id?.startsWith(`${node}:`) && !this.#running.has(approval.id))
+        await this.#interrupt(approval)
   }
 
   /** Resolves when no run of this process is under way any more. */
@@ -144,6 +148,9 @@ export class ApprovalUpkeep {
       await this.#expire()
       const waiting = await this.#deps.storage.approvals.listByExecution('waiting', waitingMax)
       for (const { id } of waiting) this.execute(id)
+      // A claim whose commit was lost with its connection: it stands, and nothing ran.
+      if (this.#deps.clock.now() - this.#closedMs >= closeEveryMs)
+        await this.interruptRunsOf(this.#deps.node)
     } catch (cause) {
       if (!(cause instanceof GatehouseError)) throw cause
     }
