@@ -53,7 +53,7 @@ const configOf = (folder) => ({
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner'],
   vitest: { configFile: 'vitest.config.mjs', related: false },
-  mutate: [`${folder}/*.ts`, `!${folder}/*.test.ts`],
+  mutate: [`${folder}/*.ts`, `!${folder}/*.test.ts`, `!${folder}/testing.ts`],
   concurrency: 1,
   inPlace: true,
   ignoreStatic: true,

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compilePolicy } from './compile.ts'
 import { findDeadRules } from './dead-rules.ts'
-import { covers } from './match.ts'
+import { covers, groupOf } from './match.ts'
 import { ask, condition, layer } from './testing.ts'
 import type { Layer } from './types.ts'
 import { parseWindow } from './window.ts'
@@ -171,6 +171,17 @@ test('reads windows and patterns', () => {
   expect(covers('files.*', 'files.read')).toBe(true)
   expect(covers('files.*', 'files-2.read')).toBe(false)
   expect(covers('files.read', 'files.*')).toBe(false)
+  expect(covers('files.read', 'files.read')).toBe(true)
+  expect(covers('files.*', '*')).toBe(false)
+  expect(['*', 'files.*', 'files.read'].map((narrow) => covers('*', narrow))).toEqual([
+    true,
+    true,
+    true,
+  ])
+  // The agent's view of itself is in no rule for everything.
+  const own = ['approvals.wait', 'tools.search', 'agent.whoami', 'agent.policy']
+  expect(own.map((narrow) => covers('*', narrow))).toEqual([false, false, false, true])
+  expect(['files.read', 'files'].map(groupOf)).toEqual(['files', 'files'])
 })
 
 test('a rule for everything leaves an agent its own requests and its name', () => {
