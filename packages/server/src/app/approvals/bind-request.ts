@@ -39,7 +39,8 @@ export async function bindRequest(deps: BindDeps, call: Call): Promise<BoundRequ
     policy_version: deps.policy.current().version,
     resolved,
     places,
-    node: deps.node,
+    // Alone on its store it is the same one wherever its data lies.
+    ...(deps.storage.isNetworked ? { node: deps.node } : {}),
     nonce: deps.ids.secret().toString('hex'),
   })
   const arguments_json = deps.digest.canonical(args)

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { AuditCopies, ChainRemoval } from '../../ports/audit-rows.ts'
 import type { Db, Tables } from './tables.ts'
 
@@ -8,11 +9,13 @@ export const removalKey = (chain: string): string => `audit.removal.${chain}`
 /** Copies that one statement removes: others wait for none of it long. */
 const removedAtOnce = 20_000
 
-const removalOf = (text: string): readonly ChainRemoval[] => {
+type Row = { readonly key: string; readonly value: string }
+
+const removalOf = ({ key, value }: Row): readonly ChainRemoval[] => {
   try {
-    return [JSON.parse(text) as ChainRemoval]
+    return [parseStored<ChainRemoval>(value, `meta ${key}`)]
   } catch {
-    // Nobody can have signed that.
+    // Nobody can have signed that: its process finds that its own statement is gone.
     return []
   }
 }
@@ -56,11 +59,11 @@ export const sqlAuditCopies = ({ read, write }: Db): Omit<AuditCopies, 'takeFore
   async removals() {
     const rows = await read
       .selectFrom('meta')
-      .select('value')
+      .select(['key', 'value'])
       .where('key', 'like', removalKey('%'))
       .orderBy('key')
       .execute()
-    return rows.flatMap(({ value }) => removalOf(value))
+    return rows.flatMap(removalOf)
   },
 
   async drop(chain) {
