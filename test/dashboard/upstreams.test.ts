@@ -97,6 +97,8 @@ describe.skipIf(!canRun)('MCP servers in the dashboard', () => {
     await dashboard.goTo('/overview')
     await page.getByText('MCP servers are degraded: echo: 1 accepted tool').waitFor()
     await page.getByRole('link', { name: 'An MCP server waits for a review or a login' }).click()
+    // Until that page is there, entries on this one have the same name.
+    await page.getByRole('heading', { level: 1, name: 'MCP servers' }).waitFor()
     await page.getByRole('link', { name: 'echo' }).click()
     await tool.getByRole('button', { name: 'Decline: say' }).click()
     await tool.getByText('Declined', { exact: true }).waitFor()
