@@ -158,7 +158,7 @@ export class Retention {
     await this.removeCopies()
   }
 
-  /** @SECURITY Others skip what the database says was removed: a statement that is not ours is reported; log-in-database.test.ts. */
+  /** @SECURITY Others skip what the database says was removed: a statement that is not ours is reported; log-of-two-nodes.test.ts. */
   async findForeignStatement(): Promise<Fault | null> {
     const { copies, start, chain } = this.#parts
     const { signed, state } = start()

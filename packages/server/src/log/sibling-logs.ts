@@ -4,7 +4,7 @@ import type { ChainRemoval, OtherChains, ReadableChains } from '../ports/audit-r
 import { readIfThere } from './files.ts'
 import { parsePublicKey, publicKeyFile } from './keys.ts'
 import { fingerprint, LogReader } from './log-files.ts'
-import { readStart } from './removals.ts'
+import { readStart, removalsFile } from './removals.ts'
 
 /** The folder of a data directory that has one for each gate process beside the first. */
 export const gatesFolder = 'gates'
@@ -51,8 +51,10 @@ class GrowingLog extends LogReader {
   }
 }
 
+type Removals = readonly ChainRemoval[]
+
 /** Statement that the process of a folder signed of entries that retention took out of its log; none where it took none. */
-export const removalIn = (folder: string, chain: string): readonly ChainRemoval[] => {
+export const removalIn = (folder: string, chain: string): Removals => {
   const directory = path.join(folder, logFolder)
   const file = path.join(directory, publicKeyFile)
   const public_key = readIfThere(file)?.toString('utf8')
@@ -68,6 +70,8 @@ export const removalIn = (folder: string, chain: string): readonly ChainRemoval[
 export class SiblingLogs implements ReadableChains {
   readonly #folders: () => readonly string[]
   readonly #logs = new Map<string, GrowingLog>()
+  /** Statements by their chains, each with how its files were: signatures are checked once. */
+  readonly #removals = new Map<string, { readonly print: string; readonly found: Removals }>()
 
   /** `folders`: of the processes whose logs they are, as they are when it is asked. */
   constructor(folders: () => readonly string[]) {
@@ -95,8 +99,18 @@ export class SiblingLogs implements ReadableChains {
     const logs = this.#refreshed()
     return this.#folders().flatMap((folder, i) => {
       const chain = logs[i]?.chain ?? null
-      return chain === null ? [] : removalIn(folder, chain)
+      return chain === null ? [] : this.#removalIn(folder, chain)
     })
+  }
+
+  #removalIn(folder: string, chain: string): Removals {
+    const files = [removalsFile, publicKeyFile].map((name) => path.join(folder, logFolder, name))
+    const print = files.map(fingerprint).join(' ')
+    const known = this.#removals.get(chain)
+    if (known?.print === print) return known.found
+    const found = removalIn(folder, chain)
+    this.#removals.set(chain, { print, found })
+    return found
   }
 
   /** Reads everything anew from now on. */
