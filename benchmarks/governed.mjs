@@ -27,7 +27,7 @@ const policy = () => {
 }
 
 const call = { capability: 'filesystem.read', arguments: { path: 'file.txt' } }
-const rpcBody = JSON.stringify({
+export const rpcBody = JSON.stringify({
   jsonrpc: '2.0',
   id: 1,
   method: 'capabilities.invoke',
@@ -35,10 +35,8 @@ const rpcBody = JSON.stringify({
 })
 const mcpParams = JSON.stringify({ name: 'filesystem__read', arguments: call.arguments })
 
-/** A service with these workers, and so many agents that read a file. */
-const startWith = async (workers, count) => {
-  const { folder, remove } = temporaryFolder()
-  const server = await startServer(folder, ['--workers', String(workers)])
+/** Makes so many agents that read a file, in the service of a data directory; their tokens. */
+export const createReaders = async (folder, count) => {
   const file = join(folder, 'bench.yaml')
   writeFileSync(file, policy())
   const tokens = []
@@ -49,6 +47,14 @@ const startWith = async (workers, count) => {
     await cli(folder, 'policy', 'set', '--agent', name, file)
     tokens.push(token)
   }
+  return tokens
+}
+
+/** A service with these workers, and so many agents that read a file. */
+const startWith = async (workers, count) => {
+  const { folder, remove } = temporaryFolder()
+  const server = await startServer(folder, ['--workers', String(workers)])
+  const tokens = await createReaders(folder, count)
   const stop = async () => {
     await server.stop()
     remove()

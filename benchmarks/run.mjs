@@ -8,6 +8,7 @@ import { governed, workers } from './governed.mjs'
 import { machine } from './lib.mjs'
 import { logOfAMillion } from './log-of-a-million.mjs'
 import { modelDownload } from './model-download.mjs'
+import { nodesOnPostgres } from './nodes-on-postgres.mjs'
 import { policyDecisions } from './policy-decisions.mjs'
 import { processRun } from './process-run.mjs'
 import { sandboxedPrograms } from './sandboxed-programs.mjs'
@@ -78,6 +79,7 @@ await measure(['P18'], pagesBesideLoad)
 await measure(['P11'], sandboxedPrograms)
 await measure(['P11'], processRun)
 await measure(['P9', 'P13'], logOfAMillion)
+await measure(['P14'], nodesOnPostgres)
 await measure(['P15'], idleMemory)
 await measure(['P12'], modelDownload)
 
