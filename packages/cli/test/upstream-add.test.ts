@@ -2,6 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AddUpstream } from '@gatehouse/contract'
+import { seeded } from '@gatehouse/testkit/installation/seeds'
 import { beforeAll, expect, test } from 'vitest'
 import { createCliKit } from './kit.ts'
 
@@ -74,4 +75,20 @@ test.each([
     { grants: { folders: [], hosts: [] } },
     { grants: { folders: [], hosts: [] } },
   ])
+})
+
+test('where nothing waits, or no tool has the name, accepting and declining say so in a line', async () => {
+  const kit = createCliKit()
+  await kit.gatehouse(['upstream', 'accept', seeded.waitingUpstream, '--yes'])
+  const accept = ['upstream', 'accept', seeded.waitingUpstream]
+  expect(await kit.gatehouse(accept)).toMatchObject({ code: 0, err: '' })
+  expect((await kit.gatehouse(['upstream', 'decline', seeded.waitingUpstream])).out).toBe(
+    `No tool of ${seeded.waitingUpstream} waits, so none is declined.\n`,
+  )
+  const unknown = await kit.gatehouse([...accept, '--tool', 'nope'])
+  expect(unknown.code).toBe(2)
+  expect(unknown.err).toMatch(/^error: \S+ has no tool nope\. \(WrongUsage\)/)
+  expect((await kit.gatehouse(['upstream', 'logout', 'notes'])).out).toBe(
+    'notes needs no login, and has none.\n',
+  )
 })

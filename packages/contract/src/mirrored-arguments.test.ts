@@ -4,6 +4,7 @@ import {
   mirroredArguments,
   mirroredHeaders,
   mirroredMismatch,
+  tooLongForHeaders,
 } from './mirrored-arguments.ts'
 
 const region = { type: 'string', 'x-mcp-header': 'Region' }
@@ -46,6 +47,22 @@ test('a schema without a bottom has none', () => {
   let deep: object = region
   for (let i = 0; i < 20_000; i += 1) deep = { properties: { a: deep } }
   expect(mirroredArguments(deep)).toEqual([])
+})
+
+test('names the argument that is too long for headers, and writes none', () => {
+  const long = { region: 'x'.repeat(7_000), where: { shelf: 7 } }
+  expect(tooLongForHeaders(mirrored, long)).toBeNull()
+  expect(mirroredMismatch(mirrored, long, () => undefined)).not.toBeNull()
+  // Base64 takes a third more.
+  for (const region of ['ü'.repeat(3_500), 'x'.repeat(1_000_000)]) {
+    const args = { ...long, region }
+    expect(tooLongForHeaders(mirrored, args)).toMatchObject({
+      path: ['region'],
+      detail: expect.stringContaining('Mcp-Param-Region'),
+    })
+    expect(mirroredHeaders(mirrored, args)).toEqual({})
+    expect(mirroredMismatch(mirrored, args, () => undefined)).toBeNull()
+  }
 })
 
 test('writes what no header can hold as Base64', () => {

@@ -13,6 +13,8 @@ const prefix = 'Mcp-Param-'
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const types: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean'])
 const depthMax = 64
+/** Of the headers of one call together: many servers and proxies take no request with more than 8 KiB of them. */
+const headerBytesMax = 8_000
 
 /** Keywords whose values are no schemas, whatever they hold. */
 const dataKeywords: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples'])
@@ -114,17 +116,37 @@ const textIn = (value: string): string | null => {
   }
 }
 
-/** Headers of a call over HTTP beside its body. */
+const headersOf = (mirrored: readonly MirroredArgument[], args: unknown) =>
+  mirrored.flatMap(({ path, header }) => {
+    const text = textOf(valueAt(args, path))
+    if (text === null) return []
+    // Encoding takes time, and what is too long already is sent in no header.
+    const value = text.length > headerBytesMax ? text : headerValue(text)
+    return [{ path, name: `${prefix}${header}`, value }]
+  })
+
+/** The longest argument of a call whose headers are too long together, with the reason; null where they are not. */
+export const tooLongForHeaders = (
+  mirrored: readonly MirroredArgument[],
+  args: unknown,
+): { readonly path: readonly string[]; readonly detail: string } | null => {
+  const headers = headersOf(mirrored, args)
+  const bytes = headers.reduce((sum, { name, value }) => sum + name.length + value.length, 0)
+  const longest = headers.toSorted((a, b) => b.value.length - a.value.length)[0]
+  if (bytes <= headerBytesMax || !longest) return null
+  const { path, name } = longest
+  const detail = `is too long for the header ${name}, in which its server wants it as well: such headers may have ${headerBytesMax} bytes together.`
+  return { path, detail }
+}
+
+/** Headers of a call over HTTP beside its body; none where they are too long, and no server takes such a call. */
 export const mirroredHeaders = (
   mirrored: readonly MirroredArgument[],
   args: unknown,
 ): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    mirrored.flatMap(({ path, header }) => {
-      const text = textOf(valueAt(args, path))
-      return text === null ? [] : [[`${prefix}${header}`, headerValue(text)]]
-    }),
-  )
+  tooLongForHeaders(mirrored, args)
+    ? {}
+    : Object.fromEntries(headersOf(mirrored, args).map(({ name, value }) => [name, value]))
 
 const decimal = /^-?\d+(?:\.\d+)?$/
 
@@ -133,12 +155,16 @@ const isSame = ({ type }: MirroredArgument, said: string, value: unknown): boole
     ? Number(said) === value
     : said === textOf(value)
 
-/** The first header that does not say what the body says; null where each does. */
+/**
+ * The first header that does not say what the body says; null where each does, and for arguments that are too long for
+ * headers: no tool takes those.
+ */
 export const mirroredMismatch = (
   mirrored: readonly MirroredArgument[],
   args: unknown,
   headerOf: (name: string) => string | undefined,
 ): { readonly header: string; readonly detail: string } | null => {
+  if (tooLongForHeaders(mirrored, args)) return null
   for (const one of mirrored) {
     const value = valueAt(args, one.path)
     if (textOf(value) === null) continue

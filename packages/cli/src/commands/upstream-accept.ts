@@ -1,3 +1,4 @@
+import { usageError } from '../cli-error.ts'
 import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { isWaiting, reviewText } from '../upstream-text.ts'
@@ -13,9 +14,12 @@ export const upstreamAccept = defineCommand({
     'gatehouse upstream accept github',
     'gatehouse upstream accept github --tool create_issue',
   ],
-  async look({ api, json, note, views }, { name }) {
+  async look({ api, json, note, views }, { name, tool }) {
     const review = await api.showUpstream({ name })
-    if (!json) await note(reviewText(review, views.stderr))
+    const unknown = tool?.find((one) => !review.tools.some((known) => known.tool === one))
+    if (unknown !== undefined) throw usageError(`${name} has no tool ${unknown}.`)
+    const isSomethingMeant = tool !== undefined || review.tools.some(isWaiting)
+    if (!json && isSomethingMeant) await note(reviewText(review, views.stderr))
     return review
   },
   question: ({ name, tool }, { tools }) => {

@@ -17,5 +17,7 @@ export const upstreamDecline = defineCommand({
     return api.declineUpstream({ name, digest, ...(tool ? { tools: [...tool] } : {}) })
   },
   text: ({ upstream: { name, declined, waiting } }, view) =>
-    `${name}: ${counted(declined, 'tool')} declined, ${waiting} waiting. Taken back by: ${view.next(`upstream accept ${name} --tool NAME`)}`,
+    declined === 0
+      ? `No tool of ${name} waits, so none is declined.`
+      : `${name}: ${counted(declined, 'tool')} declined, ${waiting} waiting. Undo: ${view.next(`upstream accept ${name} --tool NAME`)}`,
 })

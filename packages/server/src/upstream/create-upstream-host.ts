@@ -12,6 +12,7 @@ import type {
   UpstreamSchemas,
 } from '../ports/upstream.ts'
 import { HttpSession } from './http-session.ts'
+import { failUnanswered } from './missing-answer.ts'
 import { createWay, type Way } from './oauth/authorized-fetch.ts'
 import { loadClient } from './oauth/load-client.ts'
 import type { Tokens } from './oauth/tokens.ts'
@@ -267,7 +268,9 @@ class Host implements UpstreamHost {
     try {
       const session = new HttpSession(way.fetch, 'streamable')
       const { fetch } = session
-      const transport = new StreamableHTTPClientTransport(url, { fetch, reconnectionOptions })
+      const transport = failUnanswered(
+        new StreamableHTTPClientTransport(url, { fetch, reconnectionOptions }),
+      )
       const leave = () => transport.terminateSession()
       const opening = openingIn(session)
       return await SdkConnection.open({ ...opening, transport, leave, mode: 'auto' }, signal)

@@ -1,6 +1,8 @@
 import type { FetchLike } from '@modelcontextprotocol/client'
+import { MissingAnswer } from './missing-answer.ts'
 
 const sessionHeader = 'mcp-session-id'
+const accepted = 202
 const unknown = 404
 
 /**
@@ -20,6 +22,9 @@ export class HttpSession {
       const headers = new Headers(init?.headers)
       const names = kind === 'sse' ? init?.method === 'POST' : headers.has(sessionHeader)
       const answer = await fetch(url, init)
+      // A server might still answer on the stream of the session, where it has one.
+      if (kind === 'streamable' && this.#streams === 0 && isUnanswered(init, answer))
+        throw new MissingAnswer('it took the request and sent no answer')
       if (answer.status === unknown && names && !(await isUnknownMethod(answer))) this.#forget()
       else if (isStream(init, answer) && this.#streams++ > 0) {
         if (kind === 'sse') this.#forget()
@@ -50,6 +55,13 @@ export class HttpSession {
 
 const isStream = (init: Parameters<FetchLike>[1], answer: Response): boolean =>
   (init?.method ?? 'GET') === 'GET' && answer.ok && answer.status !== 204
+
+/** Taken like a notification, to which nothing is answered. */
+const isUnanswered = (init: Parameters<FetchLike>[1], answer: Response): boolean => {
+  if (answer.status !== accepted || typeof init?.body !== 'string') return false
+  const message: unknown = JSON.parse(init.body)
+  return typeof message === 'object' && message !== null && 'method' in message && 'id' in message
+}
 
 /** Some servers use the same status for methods that they do not have. */
 const isUnknownMethod = async (answer: Response): Promise<boolean> => {

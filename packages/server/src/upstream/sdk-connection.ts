@@ -43,6 +43,7 @@ import type { HttpSession } from './http-session.ts'
 import {
   detailMax,
   failureText,
+  isLate,
   isOfNetwork,
   isUnknownSession,
   protocolErrorIn,
@@ -577,6 +578,7 @@ export class SdkConnection implements UpstreamConnection {
       cause instanceof GatehouseError ? cause : (cause as { readonly cause?: unknown }).cause
     if (inner instanceof GatehouseError && inner.type === 'UpstreamCertificateChanged') return inner
     if (inner instanceof GatehouseError) return this.#failed(inner.message, cause)
-    return this.#failed(this.#reason() ?? failureText(cause), cause)
+    const ended = isLate(cause) ? null : this.#reason()
+    return this.#failed(ended ?? failureText(cause), cause)
   }
 }

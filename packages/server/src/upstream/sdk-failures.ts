@@ -7,6 +7,7 @@ import {
   SdkHttpError,
 } from '@modelcontextprotocol/client'
 import { visibleText } from '../domain/upstream/visible-text.ts'
+import { missingAnswerIn } from './missing-answer.ts'
 
 export const detailMax = 500
 
@@ -27,6 +28,8 @@ const networkFailures: ReadonlySet<string> = new Set([
 
 /** The server's own error in its words; of everything else what kind of failure it is. */
 export const failureText = (cause: unknown): string => {
+  const missing = missingAnswerIn(cause)
+  if (missing) return missing.message
   if (cause instanceof ProtocolError) {
     const { code, message } = cause
     return `it answered with error ${code}: ${visibleText(message, detailMax)}`
@@ -40,8 +43,12 @@ export const failureText = (cause: unknown): string => {
 /** Answer of the server itself, in a failure of a request; null where none came. */
 export const protocolErrorIn = (failure: unknown): ProtocolError | null => {
   const cause = failure instanceof GatehouseError ? failure.cause : null
-  return cause instanceof ProtocolError ? cause : null
+  return cause instanceof ProtocolError && !missingAnswerIn(cause) ? cause : null
 }
+
+/** Whether time was over, which explains a failure whatever became of the connection since. */
+export const isLate = (cause: unknown): boolean =>
+  cause instanceof SdkError && cause.code === SdkErrorCode.RequestTimeout
 
 /** Whether the server answered that there is no such session. */
 export const isUnknownSession = (failure: unknown): boolean =>

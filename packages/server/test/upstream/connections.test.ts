@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { createKit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 import { outboundWith } from '../../src/outbound/testing.ts'
@@ -62,4 +63,41 @@ test('calls of an agent that run at once warn of nothing', async () => {
     process.off('warning', onWarning)
   }
   expect(warnings).toEqual([])
+})
+
+test('a call whose answer ends without a result fails at once, and says so', async () => {
+  const stream = { 'content-type': 'text/event-stream' }
+  const ways: Readonly<Record<string, (response: ServerResponse) => unknown>> = {
+    accepted: (response) => response.writeHead(202).end(),
+    ended: (response) => response.writeHead(200, stream).end(': nothing\n\n'),
+    broken: (response) =>
+      response.writeHead(200, stream).write(': nothing\n\n', () => response.destroy()),
+  }
+  await using notes = await openNotes((body, response) => {
+    const way = Object.keys(ways).find((name) => body.includes(`"${name}"`))
+    if (way) ways[way]?.(response)
+    return way !== undefined
+  })
+  await using kit = await kitWith(notes)
+  await kit.agent('alpha')
+  for (const [region, detail] of [
+    ['accepted', 'it took the request and sent no answer'],
+    ['ended', 'its answer broke off before there was a result'],
+    ['broken', 'its answer broke off before there was a result'],
+  ] as const) {
+    const called = await kit.invoke('alpha', 'notes.of_region', { region })
+    expect(called, region).toMatchObject({
+      kind: 'failed',
+      error: { type: 'UpstreamFailed', message: expect.stringContaining(detail) },
+    })
+    // Whatever the official client asks, too.
+    const prompt = { name: 'sum-up', arguments: { note: region } }
+    expect(await kit.invoke('alpha', 'notes.get_prompt', prompt), region).toMatchObject({
+      kind: 'failed',
+      error: { type: 'UpstreamFailed', message: expect.stringContaining(detail) },
+    })
+  }
+  expect(await kit.invoke('alpha', 'notes.of_region', { region: 'x' })).toMatchObject({
+    kind: 'succeeded',
+  })
 })

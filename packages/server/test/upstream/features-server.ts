@@ -1,6 +1,6 @@
 import { McpServer, ProtocolError, ResourceTemplate } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { serveMcp } from './serve-mcp.ts'
+import { type Instead, serveMcp } from './serve-mcp.ts'
 
 const createNotes = (): McpServer => {
   const server = new McpServer({ name: 'notes', version: '1.0.0' })
@@ -41,4 +41,4 @@ const createNotes = (): McpServer => {
 }
 
 /** A server that has prompts, resources and completions. */
-export const openNotes = () => serveMcp(createNotes)
+export const openNotes = (instead?: Instead) => serveMcp(createNotes, instead)

@@ -224,6 +224,31 @@ describe('arguments in headers', () => {
     await client.close()
   })
 
+  test('can be too long for one: the call is refused, names the argument and asks nobody', async () => {
+    await using opened = await open()
+    await policy('match: notes.of_region, tier: approval_required')
+    const before = notes.requests.length
+    const call = (args: object, headers: Record<string, string>) =>
+      opened.peer.request(
+        'tools/call',
+        { name: 'notes__of_region', arguments: args },
+        undefined,
+        headers,
+      )
+    const long = 'x'.repeat(20_000)
+    for (const [name, answer] of [
+      ['region', await call({ region: long }, {})],
+      ['key', await call({ region: 'west', key: long }, { 'Mcp-Param-Region': 'west' })],
+    ] as const)
+      expect(answer).toMatchObject({
+        result: {
+          isError: true,
+          content: [{ text: expect.stringMatching(`InvalidArguments.*${name}.*too long`) }],
+        },
+      })
+    expect(notes.requests.length).toBe(before)
+  })
+
   test('have to say what the body says: else the call is refused, and nothing runs', async () => {
     await using opened = await open()
     const call = (region: string | undefined) =>

@@ -10,9 +10,13 @@ const bodyOf = async (request: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks)
 }
 
+/** Answers a request in place of the SDK; false leaves it to that. */
+export type Instead = (body: string, response: ServerResponse) => boolean
+
 /** A server over HTTP, made with the official SDK, and the requests that it was sent. */
 export const serveMcp = async (
   create: () => McpServer,
+  instead: Instead = () => false,
 ): Promise<AsyncDisposable & { readonly url: string; readonly requests: IncomingMessage[] }> => {
   const requests: IncomingMessage[] = []
   const handler = createMcpHandler(create)
@@ -21,6 +25,7 @@ export const serveMcp = async (
     const { method = 'GET' } = request
     const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)])
     const body = method === 'POST' ? await bodyOf(request) : null
+    if (instead(String(body), response)) return
     const answered = await handler.fetch(
       new Request('http://127.0.0.1/mcp', {
         method,

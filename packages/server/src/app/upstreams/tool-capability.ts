@@ -3,6 +3,7 @@ import {
   type MirroredArgument,
   mirroredArguments,
   mirroredKeyword,
+  tooLongForHeaders,
 } from '@gatehouse/contract/mirrored-arguments'
 import { resultBytesMax } from '../../domain/result-bytes.ts'
 import { fieldsOf, type JsonSchema } from '../../domain/schema-fields.ts'
@@ -95,11 +96,10 @@ const secretArguments = ({ properties }: JsonSchema): readonly string[] =>
   )
 
 /** @SECURITY Headers are in the logs of whatever passes them on: no secret goes into one; upstream/features.test.ts. */
-const mirroredIn = ({ inputSchema }: WireTool, secrets: readonly string[]) =>
-  mirroredArguments(inputSchema).filter(({ path: [name = ''] }) => !secrets.includes(name))
-
-const mirroredOf = (mirrored: readonly MirroredArgument[]) =>
-  mirrored.length === 0 ? {} : { mirrored }
+const askedOfClients = (all: readonly MirroredArgument[], secrets: readonly string[]) => {
+  const mirrored = all.filter(({ path: [name = ''] }) => !secrets.includes(name))
+  return mirrored.length === 0 ? {} : { mirrored }
+}
 
 const outputSchema: JsonSchema = {
   type: 'object',
@@ -157,6 +157,7 @@ export const toolCapability = (
   )
   const told = toldOf(given, input_schema)
   const redact = secretArguments(input_schema)
+  const mirrored = mirroredArguments(definition['inputSchema'])
   return Object.freeze({
     name: capability,
     group: upstream,
@@ -171,9 +172,13 @@ export const toolCapability = (
     // The server fills them in itself: neither a call nor policy sees them here.
     argument_defaults: {},
     parse(arguments_: unknown) {
+      const tooLong = tooLongForHeaders(mirrored, arguments_)
       const problems =
         compiled.kind === 'usable'
-          ? compiled.check(arguments_)
+          ? [
+              ...compiled.check(arguments_),
+              ...(tooLong ? [{ ...tooLong, kind: 'wrong' as const }] : []),
+            ]
           : [{ path: [], kind: 'wrong' as const, detail: compiled.problem }]
       return problems.length === 0
         ? { kind: 'valid' as const, args: arguments_ as Readonly<Record<string, unknown>> }
@@ -190,7 +195,7 @@ export const toolCapability = (
     common_patterns: [],
     errors,
     redact,
-    ...mirroredOf(mirroredIn(definition, redact)),
+    ...askedOfClients(mirrored, redact),
     paths: [],
     entries: [],
     waits: false,
