@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
 import { CountedIds } from '@gatehouse/testkit/counted-ids'
 import { type WatchedApp, watchApp } from '@gatehouse/testkit/watched-app'
@@ -135,6 +136,8 @@ export class GatewayKit implements AsyncDisposable {
   /** From now on `crowded` waits in so many calls that it may begin no other. */
   async crowd(): Promise<void> {
     const before = this.waiting.length
+    // Each of them listens to the one signal that ends them all.
+    setMaxListeners(0, this.#crowd.signal)
     for (let i = 0; i < longPollsMax; i += 1)
       void this.kit.invoke('crowded', 'test.poll', {}, { signal: this.#crowd.signal })
     await until(() => this.waiting.length === before + longPollsMax)
