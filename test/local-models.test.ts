@@ -8,6 +8,7 @@ import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/webso
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { entryOf, ModelSource } from '../packages/server/test/models/model-source.ts'
+import { homes } from './support/homes.ts'
 import { Installation, invoke } from './support/server.ts'
 import './support/web-socket.ts'
 
@@ -34,7 +35,7 @@ describe.skipIf(!hasEngine())('from a catalog to an answer', () => {
   test('a model answers the command, an agent by JSON-RPC and MCP, and the client of OpenAI', async () => {
     await using source = await ModelSource.open()
     await using gate = installationFor(source)
-    const run = await gate.start()
+    const run = await gate.start(['--workers', '2'])
     expect((await gate.cli(['models', 'setup'])).stdout).toContain('The engine is installed')
     expect((await gate.cli(['models', 'install', 'tiny'])).code).toBe(0)
     expect((await gate.cli(['models', 'default', 'tiny'])).code).toBe(0)
@@ -45,12 +46,21 @@ describe.skipIf(!hasEngine())('from a catalog to an answer', () => {
     const engine = await gate.json<EngineState>(['models', 'engine'])
     expect(engine).toMatchObject({ status: 'running', model: 'tiny', sandbox: 'bubblewrap' })
 
-    const { token } = await gate.createAgent('writer')
-    const answered = await invoke(run, token, 'inference.chat', { messages })
-    expect(answered.result).toMatchObject({
-      success: true,
-      data: { model: 'tiny', text: sentence, finish_reason: 'stop' },
-    })
+    // Whichever gate process serves an agent, the model is in memory once.
+    const [here = '', elsewhere = ''] = homes().map(([name]) => name)
+    const ofHere = await gate.createAgent(here)
+    const { token } = await gate.createAgent(elsewhere)
+    for (const one of [ofHere.token, token]) {
+      const answered = await invoke(run, one, 'inference.chat', { messages })
+      expect(answered.result).toMatchObject({
+        success: true,
+        data: { model: 'tiny', text: sentence, finish_reason: 'stop' },
+      })
+    }
+    const listed = await invoke(run, token, 'inference.models')
+    expect(listed.result?.data).toMatchObject({ models: [{ id: 'tiny', loaded: true }] })
+    const after = await gate.json<EngineState>(['models', 'engine'])
+    expect(after).toMatchObject({ pid: engine.pid, requests: engine.requests + 2 })
 
     const client = new Client({ name: 'local-models', version: '1.0.0' })
     await client.connect(new WebSocketClientTransport(new URL(`${run.mcp_url}?token=${token}`)))

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import {
+  chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -10,25 +12,26 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { startPostgres } from '@gatehouse/testkit'
 import { hasProgram } from '@gatehouse/testkit/programs'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import WebSocket from 'ws'
-import { GateLink } from '../packages/server/src/gates/gate-link.ts'
 import { LogReader } from '../packages/server/src/log/log-files.ts'
 import { createDatabase } from '../packages/server/src/storage/postgres/testing.ts'
+import { homes } from './support/homes.ts'
 import { OwnConnection } from './support/own-connection.ts'
 import { Installation, type Run } from './support/server.ts'
 
 const flags = ['--workers', '2', '--no-first-agent']
-const { homeOf } = new GateLink({ index: 0, count: 2, send: () => {} })
-const home = (name: string): number => homeOf.call({ count: 2 } as GateLink, name)
-
-/** Names of agents whose home is the first process, and the second. */
-const [first, second] = [0, 1].map((at) =>
-  ['ada', 'ben', 'cas', 'dan', 'eva'].filter((name) => home(name) === at),
-) as [string[], string[]]
+const [first, second] = homes()
+const scriptedServer = new URL(
+  '../packages/server/test/upstream/scripted-server.mjs',
+  import.meta.url,
+).pathname
 
 type Gate = { readonly gate: Installation; readonly run: Run }
 
@@ -237,6 +240,108 @@ test.skipIf(!hasProgram('bwrap'))(
     // Tools of the sandbox are still there for the next one.
     const again = await ofA.invoke(tokenA, 'process.run', { command: 'true', args: [] })
     expect(again.result?.data).toMatchObject({ exit_code: 0 })
+  },
+)
+
+/** What the server of the test does, and where it notes what it was asked. */
+const scripted = (gate: Installation) => {
+  const folder = join(gate.dataDir, 'scripted')
+  mkdirSync(folder)
+  chmodSync(folder, 0o777)
+  const script = join(folder, 'script.json')
+  const notes = join(folder, 'notes.txt')
+  const inputSchema = { type: 'object', properties: { text: { type: 'string' } } }
+  const tools = ['say', 'ask', 'log', 'silent'].map((name) => ({
+    ...{ name, description: `Does ${name}.`, inputSchema },
+  }))
+  const requestedSchema = { type: 'object', properties: { city: { type: 'string' } } }
+  const ask = { message: 'Where to?', requestedSchema }
+  const misbehave = { silent: 'silent' }
+  writeFileSync(script, JSON.stringify({ tools, ask, misbehave, logs: [['info', 'written']] }))
+  return { folder, command: [process.execPath, scriptedServer, script, notes], notes }
+}
+
+test.skipIf(!hasProgram('bwrap'))(
+  'a server that all agents share is one program, whichever process a call comes to',
+  async () => {
+    await using here = await startGate()
+    const { gate, run } = here
+    const { tokenA, tokenB, b } = await createBoth(here)
+    const { folder, command, notes } = scripted(gate)
+    const folders = ['--folder', dirname(scriptedServer), '--folder', `${folder}:rw`]
+    const add = ['upstream', 'add', 'scripted', '--yes', '--shared', ...folders, '--', ...command]
+    expect((await gate.cli(add)).code).toBe(0)
+    await api(here, 'PUT', '/api/policies/organisation', {
+      text: 'version: 1\nrules:\n  - match: scripted.*\n    tier: autonomous\n',
+    })
+    using ofA = new OwnConnection(run)
+    using ofB = new OwnConnection(run)
+    const starts = () => readFileSync(notes, 'utf8').split(/^start /m).length
+    const looked = starts()
+    const say = async (connection: OwnConnection, token: string) =>
+      JSON.stringify(
+        (await connection.invoke(token, 'scripted.say', { text: 'hello' })).result?.data,
+      )
+    for (const [connection, token] of [
+      [ofA, tokenA],
+      [ofB, tokenB],
+    ] as const)
+      expect(await say(connection, token)).toContain('hello')
+    expect(starts()).toBe(looked + 1)
+
+    // Progress and log messages reach the caller.
+    const client = new Client({ name: 'workers', version: '1.0.0' })
+    const messages: unknown[] = []
+    client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {
+      messages.push(params.data)
+    })
+    const headers = { authorization: `Bearer ${tokenB}` }
+    const transport = new StreamableHTTPClientTransport(new URL(`${run.gateway_url}/mcp`), {
+      requestInit: { headers },
+    })
+    await client.connect(transport as never)
+    await client.setLoggingLevel('info')
+    const told: unknown[] = []
+    const onprogress = ({ message }: { message?: string | undefined }) => void told.push(message)
+    await client.callTool({ name: 'scripted__log', arguments: {} }, undefined, { onprogress })
+    expect(told).toEqual(['half'])
+    expect(messages).toEqual(['written'])
+
+    // A person answers what it asks, in the one place where people are.
+    const asked = ofB.invoke(tokenB, 'scripted.ask')
+    type Questions = {
+      readonly questions: readonly { readonly id: string; readonly agent: string }[]
+    }
+    const open = () => api<Questions>(here, 'GET', '/api/questions')
+    await expect.poll(async () => (await open()).questions).toMatchObject([{ agent: b }])
+    const id = (await open()).questions[0]?.id
+    const answer = { action: 'accept', values: { city: 'Oslo' } }
+    await api(here, 'POST', `/api/questions/${id}/answer`, answer)
+    expect(JSON.stringify((await asked).result?.data)).toContain('Oslo')
+
+    // A call that is given up is given up at the server, too.
+    const leaving = new AbortController()
+    const options = { signal: leaving.signal }
+    const noted = (line: string) =>
+      readFileSync(notes, 'utf8')
+        .split('\n')
+        .filter((found) => found === line).length
+    const callsBefore = noted('tools/call')
+    const silent = client.callTool({ name: 'scripted__silent', arguments: {} }, undefined, options)
+    silent.catch(() => {})
+    await expect.poll(() => noted('tools/call')).toBe(callsBefore + 1)
+    leaving.abort('no more')
+    await expect.poll(() => noted('notifications/cancelled')).toBe(1)
+    await client.close()
+
+    // Ended by a person, it is started once more for all of them.
+    expect((await gate.cli(['upstream', 'restart', 'scripted'])).code).toBe(0)
+    expect(await say(ofB, tokenB)).toContain('hello')
+    expect(await say(ofA, tokenA)).toContain('hello')
+    expect(starts()).toBe(looked + 2)
+    const page = await api<Page>(here, 'GET', '/api/audit?capability=scripted.ask')
+    expect(page).toMatchObject({ integrity: 'verified', entries: [{ agent: b }, { agent: b }] })
+    expect(await gate.stop()).toBe(0)
   },
 )
 

@@ -62,6 +62,43 @@ test('who waits for one that ended hears of it', async () => {
   await expect(asked[1]).rejects.toThrow('gate process 3 ended')
 })
 
+test('work that is followed tells of itself, and ends where whoever asked leaves', async () => {
+  const [a, b] = three()
+  const input = { upstream: 'notes', agent: 'ada', uri: 'notes://1' }
+  const ended: unknown[] = []
+  a.answer('watch resource', async ({ uri }, { signal, tell }) => {
+    tell('watching')
+    tell('changed')
+    if (uri === input.uri) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    ended.push(uri)
+    tell('changed')
+    return null
+  })
+  const told: string[] = []
+  const leaving = new AbortController()
+  const following = { signal: leaving.signal, told: (what: string) => void told.push(what) }
+  const answered = b.ask(0, 'watch resource', { ...input, uri: 'short' }, following)
+  expect(await answered).toBe(null)
+  expect(told.splice(0)).toEqual(['watching', 'changed', 'changed'])
+
+  const followed = b.ask(0, 'watch resource', input, following)
+  await expect.poll(() => told).toEqual(['watching', 'changed'])
+  leaving.abort(new Error('no more'))
+  await expect(followed).rejects.toThrow('no more')
+  await expect.poll(() => ended).toEqual(['short', input.uri])
+  await expect(b.ask(0, 'watch resource', input, following)).rejects.toThrow('no more')
+  // Nothing is told to who has left.
+  expect(told).toEqual(['watching', 'changed'])
+
+  // Of one that is gone, too.
+  const open = new AbortController().signal
+  const lost = b.ask(0, 'watch resource', input, { signal: open, told: () => {} })
+  lost.catch(() => {})
+  await new Promise((resolve) => setImmediate(resolve))
+  a.lost(1)
+  await expect.poll(() => ended).toHaveLength(3)
+})
+
 test('homes are the same everywhere, and spread', () => {
   const [a, b] = three()
   const names = Array.from({ length: 3_000 }, (_, at) => `agent-${at}`)

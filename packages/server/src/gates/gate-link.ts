@@ -1,6 +1,14 @@
+import { randomInt } from 'node:crypto'
 import { type ErrorType, GatehouseError } from '@gatehouse/contract'
 import { sentFailure } from '../domain/sent-failure.ts'
-import type { GateNews, GateQuestion, GateQuestions, Gates } from '../ports/gates.ts'
+import type {
+  Asker,
+  Following,
+  GateNews,
+  GateQuestion,
+  GateQuestions,
+  Gates,
+} from '../ports/gates.ts'
 
 /** A message between two gate processes, by way of the first. */
 export type Envelope = { readonly from: number; readonly to: number | 'others' } & (
@@ -11,6 +19,10 @@ export type Envelope = { readonly from: number; readonly to: number | 'others' }
       readonly question: GateQuestion
       readonly given: unknown
     }
+  /** Of whoever asked: the answer is wanted no more. */
+  | { readonly kind: 'leave'; readonly id: number }
+  /** Of work that is followed. */
+  | { readonly kind: 'told'; readonly id: number; readonly told: unknown }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
   | {
       readonly kind: 'failure'
@@ -24,9 +36,10 @@ type Waiting = {
   readonly to: number
   readonly resolve: (answer: unknown) => void
   readonly reject: (cause: unknown) => void
+  readonly told: ((told: never) => void) | undefined
 }
 
-type Answering = (given: unknown) => Promise<unknown>
+type Answering = (given: unknown, asker: Asker<never>) => Promise<unknown>
 
 const answerMs = 30_000
 /** Questions about a whole log. */
@@ -61,8 +74,11 @@ export class GateLink implements Gates {
   readonly #listeners = new Map<GateNews['kind'], Set<(news: never) => void>>()
   readonly #answering = new Map<GateQuestion, Answering>()
   readonly #waiting = new Map<number, Waiting>()
+  /** Questions of others that are being answered, by who asked and the number there. */
+  readonly #asking = new Map<string, AbortController>()
   readonly #serving = new Set<number>()
-  #asked = 0
+  /** An answer to one that was here before must not be taken for one to this process. */
+  #asked = randomInt(2 ** 40)
 
   constructor(given: {
     readonly index: number
@@ -104,25 +120,27 @@ export class GateLink implements Gates {
     to: number,
     question: Q,
     given: GateQuestions[Q]['given'],
+    following?: Following<Q>,
   ): Promise<GateQuestions[Q]['answer']> {
+    following?.signal.throwIfAborted()
     const id = ++this.#asked
     const answered = new Promise((resolve, reject) => {
-      this.#waiting.set(id, { to, resolve, reject })
+      this.#waiting.set(id, { to, resolve, reject, told: following?.told })
     })
-    const ms = long.has(question) ? longMs : answerMs
-    const late = setTimeout(() => this.#fail(id, gone(to, 'does not answer')), ms)
-    late.unref()
+    const release = following
+      ? this.#leaveWith(following.signal, to, id)
+      : this.#failLate(to, id, long.has(question) ? longMs : answerMs)
     this.#send({ from: this.index, to, kind: 'question', id, question, given })
     try {
       return (await answered) as GateQuestions[Q]['answer']
     } finally {
-      clearTimeout(late)
+      release()
     }
   }
 
   answer<Q extends GateQuestion>(
     question: Q,
-    by: (given: GateQuestions[Q]['given']) => Promise<GateQuestions[Q]['answer']>,
+    by: (given: GateQuestions[Q]['given'], asker: Asker<Q>) => Promise<GateQuestions[Q]['answer']>,
   ): void {
     this.#answering.set(question, by as Answering)
   }
@@ -137,6 +155,10 @@ export class GateLink implements Gates {
       }
       case 'question':
         return void this.#respond(envelope)
+      case 'leave':
+        return this.#asking.get(`${envelope.from}/${envelope.id}`)?.abort()
+      case 'told':
+        return this.#waiting.get(envelope.id)?.told?.(envelope.told as never)
       case 'answer':
         this.#waiting.get(envelope.id)?.resolve(envelope.answer)
         this.#waiting.delete(envelope.id)
@@ -155,6 +177,22 @@ export class GateLink implements Gates {
   lost(index: number): void {
     this.#serving.delete(index)
     for (const [id, { to }] of this.#waiting) if (to === index) this.#fail(id, gone(index, 'ended'))
+    for (const [key, ended] of this.#asking) if (key.startsWith(`${index}/`)) ended.abort()
+  }
+
+  #failLate(to: number, id: number, ms: number): () => void {
+    const late = setTimeout(() => this.#fail(id, gone(to, 'does not answer')), ms)
+    late.unref()
+    return () => clearTimeout(late)
+  }
+
+  #leaveWith(signal: AbortSignal, to: number, id: number): () => void {
+    const leave = () => {
+      this.#send({ from: this.index, to, kind: 'leave', id })
+      this.#fail(id, signal.reason)
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    return () => signal.removeEventListener('abort', leave)
   }
 
   async #respond({
@@ -164,16 +202,25 @@ export class GateLink implements Gates {
     given,
   }: Extract<Envelope, { kind: 'question' }>): Promise<void> {
     const back = { from: this.index, to: from, id } as const
+    const key = `${from}/${id}`
+    const ended = new AbortController()
+    const tell = (told: unknown) => {
+      if (!ended.signal.aborted) this.#send({ ...back, kind: 'told', told })
+    }
+    this.#asking.set(key, ended)
     try {
       const by = this.#answering.get(question)
       if (!by) throw gone(this.index, 'is starting')
-      this.#send({ ...back, kind: 'answer', answer: await by(given) })
+      const answer = await by(given, { signal: ended.signal, tell })
+      if (!ended.signal.aborted) this.#send({ ...back, kind: 'answer', answer })
     } catch (cause) {
-      this.#send({ ...back, kind: 'failure', ...sentFailure(cause) })
+      if (!ended.signal.aborted) this.#send({ ...back, kind: 'failure', ...sentFailure(cause) })
+    } finally {
+      this.#asking.delete(key)
     }
   }
 
-  #fail(id: number, cause: GatehouseError): void {
+  #fail(id: number, cause: unknown): void {
     this.#waiting.get(id)?.reject(cause)
     this.#waiting.delete(id)
   }

@@ -1,8 +1,17 @@
-import type { GatehouseEvent, Integrity, RetentionStatus } from '@gatehouse/contract'
+import type {
+  GatehouseEvent,
+  Integrity,
+  LogMessage,
+  Logs,
+  RetentionStatus,
+} from '@gatehouse/contract'
 import type { LimitKey, LimitVerdict } from '../domain/sliding-window.ts'
 import type { StoredApproval } from './approvals.ts'
+import type { EngineTask } from './engine.ts'
+import type { EmbeddedBy, GeneratedBy, UsableModel } from './inference.ts'
 import type { MetricValues } from './metrics.ts'
 import type { ChangedKind } from './storage.ts'
+import type { ChangedList, ToolCall } from './upstream.ts'
 
 /** News that one gate process has for all others. */
 export type GateNews =
@@ -10,6 +19,7 @@ export type GateNews =
   | { readonly kind: 'event'; readonly event: GatehouseEvent }
   | { readonly kind: 'approval'; readonly approval: StoredApproval }
   | { readonly kind: 'vault unlocked'; readonly passphrase: string | null }
+  | { readonly kind: 'list changed'; readonly change: ChangedList }
 
 /** Facts about one gate process, for whoever speaks for all of them. */
 export type GateFacts = {
@@ -23,8 +33,64 @@ export type GateFacts = {
   readonly integrity: Integrity | null
 }
 
-/** Questions of one gate process to another, with what is asked and what is answered. */
+type Noted = { readonly kind: 'noted'; readonly facts: Readonly<Record<string, unknown>> }
+
+/** A call of a tool that another gate process makes for one of its agents. */
+export type ForeignCall = {
+  readonly call: ToolCall
+  readonly agent: string
+  readonly request_id: string
+  readonly meta: Readonly<Record<string, unknown>> | null
+  /** Null where nobody reads what the server writes to the log of its client. */
+  readonly log_level: Logs['level'] | null
+}
+
+export type ToldOfCall =
+  | Noted
+  | {
+      readonly kind: 'progress'
+      readonly done: number
+      readonly total: number | undefined
+      readonly message: string | undefined
+    }
+  | { readonly kind: 'log'; readonly message: LogMessage }
+  /** Whether a person is being asked, which does not count towards the time of the call. */
+  | { readonly kind: 'asking'; readonly asking: boolean }
+
+/** The use of a model that another gate process makes for one of its agents. */
+export type ForeignUse = {
+  readonly who: string
+  readonly model: string | undefined
+  readonly work:
+    | { readonly kind: 'generate'; readonly task: EngineTask }
+    | { readonly kind: 'embed'; readonly inputs: readonly string[] }
+}
+
+/** `text`: what has come since the last time. */
+export type ToldOfUse = Noted | { readonly kind: 'text'; readonly text: string }
+
+/**
+ * Questions of one gate process to another, with what is asked and what is answered. With `told`: work that takes as long
+ * as it takes, and what is told of it meanwhile.
+ */
 export type GateQuestions = {
+  'call server': {
+    readonly given: ForeignCall
+    readonly told: ToldOfCall
+    readonly answer: Record<string, unknown>
+  }
+  /** Ends when the server tells of no more changes. */
+  'watch resource': {
+    readonly given: { readonly upstream: string; readonly agent: string; readonly uri: string }
+    readonly told: 'watching' | 'changed'
+    readonly answer: null
+  }
+  models: { readonly given: null; readonly answer: readonly UsableModel[] }
+  'use model': {
+    readonly given: ForeignUse
+    readonly told: ToldOfUse
+    readonly answer: GeneratedBy | EmbeddedBy
+  }
   /** Counts a use of limits whose home is there, and stores it. */
   take: { readonly given: readonly LimitKey[]; readonly answer: LimitVerdict }
   used: { readonly given: LimitKey; readonly answer: number }
@@ -58,6 +124,24 @@ export type GateQuestions = {
 
 export type GateQuestion = keyof GateQuestions
 
+export type ToldOf<Q extends GateQuestion> = GateQuestions[Q] extends { readonly told: infer Told }
+  ? Told
+  : never
+
+/** How whoever asks follows the work that is done for it. */
+export type Following<Q extends GateQuestion> = {
+  /** Aborting ends the work there, too. */
+  readonly signal: AbortSignal
+  readonly told: (told: ToldOf<Q>) => void
+}
+
+/** The other side of the same. */
+export type Asker<Q extends GateQuestion> = {
+  /** Aborts when whoever asked wants it no more, or is gone. */
+  readonly signal: AbortSignal
+  readonly tell: (told: ToldOf<Q>) => void
+}
+
 /**
  * The gate processes of a node, as one of them knows the others. The first one, 0, also serves people, keeps schedules,
  * services and models, and starts the others.
@@ -82,16 +166,20 @@ export interface Gates {
     listener: (news: Extract<GateNews, { readonly kind: K }>) => void,
   ): Disposable
 
-  /** Must raise what the other raised, and `StorageUnavailable` where it is gone or does not answer. */
+  /**
+   * Must raise what the other raised, and `StorageUnavailable` where it is gone or, unless the work is followed, does not
+   * answer in time.
+   */
   ask<Q extends GateQuestion>(
     index: number,
     question: Q,
     given: GateQuestions[Q]['given'],
+    following?: Following<Q>,
   ): Promise<GateQuestions[Q]['answer']>
 
   /** Must answer questions of others by this from now on. */
   answer<Q extends GateQuestion>(
     question: Q,
-    by: (given: GateQuestions[Q]['given']) => Promise<GateQuestions[Q]['answer']>,
+    by: (given: GateQuestions[Q]['given'], asker: Asker<Q>) => Promise<GateQuestions[Q]['answer']>,
   ): void
 }

@@ -14,6 +14,10 @@ export type UsableModel = {
   readonly quarantine: string | null
 }
 
+/** A result, and the model that made it. */
+export type GeneratedBy = Generated & { readonly model: string }
+export type EmbeddedBy = Embedded & { readonly model: string }
+
 /** Local models as one call of an agent reaches them. */
 export interface AgentInference {
   models(): Promise<readonly UsableModel[]>
@@ -26,10 +30,7 @@ export interface AgentInference {
     model: string | undefined,
     task: EngineTask,
     onText: (text: string) => void,
-  ): Promise<Generated & { readonly model: string }>
+  ): Promise<GeneratedBy>
 
-  embed(
-    model: string | undefined,
-    inputs: readonly string[],
-  ): Promise<Embedded & { readonly model: string }>
+  embed(model: string | undefined, inputs: readonly string[]): Promise<EmbeddedBy>
 }

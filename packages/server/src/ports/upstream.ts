@@ -92,6 +92,16 @@ export type UpstreamCall = {
   ask(question: UpstreamQuestion, otherCalls: number, signal: AbortSignal): Promise<UpstreamReply>
 }
 
+/** A call of a tool, as the gate let it through. */
+export type ToolCall = {
+  readonly upstream: string
+  readonly capability: string
+  readonly tool: string
+  /** Of the definition that was accepted: the server must have it so now. */
+  readonly hash: string
+  readonly arguments: Readonly<Record<string, unknown>>
+}
+
 export type ServerList = 'tools' | FeatureList
 
 /** A list of a server that has changed for an agent; null for all of them. */

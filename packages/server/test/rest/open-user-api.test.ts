@@ -105,3 +105,19 @@ test('closes with streams still open, and answers no more', async () => {
   await expect(fetch(`${api.url}/healthz`)).rejects.toThrow()
   await api.close()
 })
+
+test('closing waits for no connection on which nothing was said', async () => {
+  // Longer than the time of the test.
+  const api = await openUserApi({
+    ...shared().options,
+    host: '127.0.0.1',
+    port: 0,
+    graceMs: 600_000,
+  })
+  const silent = connect(Number(new URL(api.url).port), '127.0.0.1')
+  await once(silent, 'connect')
+  // Answered behind it, so the server has seen the silent one.
+  expect((await fetch(`${api.url}/healthz`)).status).toBe(200)
+  await api.close()
+  silent.destroy()
+})

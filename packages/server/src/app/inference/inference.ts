@@ -8,15 +8,9 @@ import {
 } from '@gatehouse/contract'
 import { engineMissing } from '../../domain/models/engine-missing.ts'
 import { grammarSchema } from '../../domain/models/grammar-schema.ts'
-import type {
-  Embedded,
-  Engine,
-  EngineHost,
-  EngineInstaller,
-  EngineTask,
-  Generated,
-} from '../../ports/engine.ts'
-import type { AgentInference, UsableModel } from '../../ports/inference.ts'
+import type { Engine, EngineHost, EngineInstaller, EngineTask } from '../../ports/engine.ts'
+import type { Gates } from '../../ports/gates.ts'
+import type { AgentInference, EmbeddedBy, GeneratedBy, UsableModel } from '../../ports/inference.ts'
 import type { InstalledModel, InstalledModels } from '../../ports/models.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
@@ -27,6 +21,7 @@ import type { Part, PartHealth } from '../call/part.ts'
 import { EngineKeeper } from './engine-keeper.ts'
 import { EngineSetupRun } from './engine-setup-run.ts'
 import { FairQueue } from './fair-queue.ts'
+import { answerModels, modelsElsewhere, type UseModels } from './foreign-uses.ts'
 import { ModelRecords } from './model-records.ts'
 import { stateOf } from './show-engine.ts'
 
@@ -39,6 +34,7 @@ export type EngineParts = {
 export type InferenceDeps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'log'> & {
   readonly settings: { readonly 'engine.idle': number }
   readonly node: string
+  readonly gates: Gates | null
   readonly engine: EngineParts
   readonly installed: InstalledModels
   readonly signal: AbortSignal
@@ -63,11 +59,8 @@ export interface InferenceUseCases {
   generateText(
     op: Op,
     input: ModelRequest & { task: EngineTask; onText: (text: string) => void },
-  ): Promise<Generated & { readonly model: string }>
-  embedTexts(
-    op: Op,
-    input: ModelRequest & { inputs: readonly string[] },
-  ): Promise<Embedded & { readonly model: string }>
+  ): Promise<GeneratedBy>
+  embedTexts(op: Op, input: ModelRequest & { inputs: readonly string[] }): Promise<EmbeddedBy>
 }
 
 export type Inference = Part<InferenceUseCases> & {
@@ -198,6 +191,26 @@ export function bindInference(deps: InferenceDeps): Inference {
       )
     })
 
+  const here: UseModels = (who, ended, noted) => ({
+    models: usable,
+    async generate(model, task, onText) {
+      const held = assertHeld(task, model)
+      return use(who, model, ended, noted, (engine) => {
+        let text = ''
+        const more = (part: string) => {
+          text += part
+          onText(text)
+        }
+        return engine.generate(held, more, ended)
+      })
+    },
+    embed: (model, inputs) =>
+      use(who, model, ended, noted, (engine) => engine.embed(inputs, ended)),
+  })
+  const { gates } = deps
+  const models = gates && gates.index > 0 ? modelsElsewhere(gates) : here
+  if (gates?.index === 0) answerModels(gates, here)
+
   return {
     useCases: {
       showEngine: show,
@@ -242,24 +255,7 @@ export function bindInference(deps: InferenceDeps): Inference {
           ),
         ),
     },
-    inferenceOf: (call, ended, noted) => ({
-      models: usable,
-      async generate(model, task, onText) {
-        const held = assertHeld(task, model)
-        return use(`agent:${call.agent.name}`, model, ended, noted, (engine) => {
-          let text = ''
-          const more = (part: string) => {
-            text += part
-            onText(text)
-          }
-          return engine.generate(held, more, ended)
-        })
-      },
-      embed: (model, inputs) =>
-        use(`agent:${call.agent.name}`, model, ended, noted, (engine) =>
-          engine.embed(inputs, ended),
-        ),
-    }),
+    inferenceOf: (call, ended, noted) => models(`agent:${call.agent.name}`, ended, noted),
     async modelReady(id) {
       await chosen(id)
       const found = await installer.state()

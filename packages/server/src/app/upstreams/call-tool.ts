@@ -1,12 +1,12 @@
 import { GatehouseError, type LogMessage } from '@gatehouse/contract'
 import { sendableMeta } from '../../domain/upstream/meta.ts'
 import { visibleText } from '../../domain/upstream/visible-text.ts'
-import type { CapabilityContext } from '../../ports/capability.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../../ports/upstream.ts'
 import { upstreamKey } from '../call/invoke.ts'
 import { seenOf } from './add-upstream.ts'
 import type { Connections, Live } from './connections.ts'
+import type { ToolCaller } from './foreign-calls.ts'
 import type { AskingCall, Questions } from './questions.ts'
 import type { CallUpstream } from './tool-capability.ts'
 import type { ToolTable } from './tool-table.ts'
@@ -36,7 +36,7 @@ const textOf = ({ content }: UpstreamAnswer): string =>
     .join('\n')
 
 /** Members that the agent's client sends beside its call: as much as a server may be sent of it. */
-const metaOf = ({ meta, secrets }: CapabilityContext): UpstreamCall['meta'] | null => {
+const metaOf = ({ meta, secrets }: ToolCaller): UpstreamCall['meta'] | null => {
   const sent = meta && secrets.scrub(sendableMeta(meta))
   if (!sent || Object.keys(sent).length === 0) return null
   return Buffer.byteLength(JSON.stringify(sent)) <= metaBytesMax ? sent : null
@@ -62,10 +62,10 @@ const shownLog = (upstream: string, { level, logger, data }: LogMessage): LogMes
 /** Log messages of the server while the call runs, up to a bound, and their number. */
 class CallLog {
   readonly #upstream: string
-  readonly #context: CapabilityContext
+  readonly #context: ToolCaller
   #told = 0
 
-  constructor(upstream: string, context: CapabilityContext) {
+  constructor(upstream: string, context: ToolCaller) {
     this.#upstream = upstream
     this.#context = context
   }
@@ -77,7 +77,7 @@ class CallLog {
     return { logs: { level: logs.level, tell: (message) => this.#tell(message, logs) } }
   }
 
-  #tell(message: LogMessage, logs: NonNullable<CapabilityContext['logs']>): void {
+  #tell(message: LogMessage, logs: NonNullable<ToolCaller['logs']>): void {
     if (this.#told > logMessagesMax) return
     this.#told += 1
     const data = `[left out: all after ${logMessagesMax} messages]`
@@ -137,7 +137,7 @@ async function whileInService<T>(
 const asking = (
   deps: CallDeps,
   made: Parameters<CallUpstream>[0],
-  context: CapabilityContext,
+  context: ToolCaller,
 ): Pick<UpstreamCall, 'ask' | 'progress'> => {
   const { questions } = deps
   const { upstream, capability } = made
@@ -196,7 +196,7 @@ async function repeat(clock: Clock, tell: () => void, signal: AbortSignal): Prom
 export async function callTool(
   deps: CallDeps,
   call: Parameters<CallUpstream>[0],
-  context: CapabilityContext,
+  context: ToolCaller,
 ): Promise<Record<string, unknown>> {
   const { upstream, tool } = call
   return deps.connections.with(upstream, context.agent.name, context.signal, async (live) => {

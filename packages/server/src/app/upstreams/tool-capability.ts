@@ -9,18 +9,11 @@ import { resultBytesMax } from '../../domain/result-bytes.ts'
 import { fieldsOf, type JsonSchema } from '../../domain/schema-fields.ts'
 import { visibleText } from '../../domain/upstream/visible-text.ts'
 import type { Capability, CapabilityContext } from '../../ports/capability.ts'
-import type { UpstreamSchemas, WireTool } from '../../ports/upstream.ts'
+import type { ToolCall, UpstreamSchemas, WireTool } from '../../ports/upstream.ts'
 
 /** A call of a tool, from the gate. */
 export type CallUpstream = (
-  call: {
-    readonly upstream: string
-    readonly capability: string
-    readonly tool: string
-    /** Of the definition that was accepted: the server must have it so now. */
-    readonly hash: string
-    readonly arguments: Readonly<Record<string, unknown>>
-  },
+  call: ToolCall,
   context: CapabilityContext,
 ) => Promise<Record<string, unknown>>
 

@@ -18,7 +18,7 @@ import {
   type UpstreamStatus,
 } from '@gatehouse/contract'
 import { suggestedTier, suggestRules } from '../../domain/upstream/suggest-rules.ts'
-import type { CapabilityContext } from '../../ports/capability.ts'
+import type { Gates } from '../../ports/gates.ts'
 import type { Sandbox } from '../../ports/sandbox.ts'
 import type { ResourceWatch } from '../../ports/upstream.ts'
 import type { EndsWithAgent } from '../agents/change-agent.ts'
@@ -32,6 +32,7 @@ import { callTool } from './call-tool.ts'
 import { type ConnectionDeps, Connections } from './connections.ts'
 import { type EditOrder, editUpstream } from './edit-upstream.ts'
 import type { ChangingLists } from './features.ts'
+import { answerServers, serversElsewhere, type ToolCaller } from './foreign-calls.ts'
 import { beginLogin, endLogin, finishLogin, logout } from './login.ts'
 import { type QuestionDeps, Questions } from './questions.ts'
 import { recordSeen, whilePinned } from './record-seen.ts'
@@ -48,6 +49,7 @@ export type UpstreamRoomDeps = Omit<UpstreamDeps, 'connections'> & {
   readonly listChanged: ConnectionDeps['listChanged']
   readonly secrets: QuestionDeps['secrets']
   readonly node: string
+  readonly gates: Gates | null
   readonly stops: QuestionDeps['stops']
   readonly sandbox: Pick<Sandbox, 'ready'>
   readonly signal: AbortSignal
@@ -107,12 +109,17 @@ const idleLookMs = 15_000
 const followMs = 2_000
 
 export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
+  const { gates } = deps
   const connect: UpstreamDeps['host']['connect'] = (order, signal) =>
     whilePinned(inner, order.name, () => deps.host.connect(order, signal))
   const connections: Connections = new Connections({
     ...deps,
     host: { connect },
     seen: (...given) => recordSeen(inner, ...given),
+    listChanged(change) {
+      deps.listChanged(change)
+      gates?.tell({ kind: 'list changed', change })
+    },
   })
   const inner: Inner = { ...deps, connections }
   const idle = new PollLoop(deps, {
@@ -130,6 +137,14 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
     },
   })
   const questions = new Questions(deps)
+  const here = {
+    call: (call: Parameters<CallUpstream>[0], caller: ToolCaller) =>
+      whilePinned(inner, call.upstream, () => callTool({ ...inner, questions }, call, caller)),
+    watch: (({ upstream, agent, uri }, signal, changed) =>
+      connections.watch(upstream, agent, signal, { uri, changed })) satisfies Upstreams['watch'],
+  }
+  if (gates?.index === 0) answerServers(gates, deps, here)
+  else gates?.onNews('list changed', ({ change }) => deps.listChanged(change))
   return {
     useCases: {
       listUpstreams: () => list(inner),
@@ -154,10 +169,7 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
       answerQuestion: (op, input) => questions.answer(op, input),
       subscribeQuestions: (listener) => questions.subscribe(listener),
     },
-    call: (call, context: CapabilityContext) =>
-      whilePinned(inner, call.upstream, () => callTool({ ...inner, questions }, call, context)),
-    watch: ({ upstream, agent, uri }, signal, changed) =>
-      connections.watch(upstream, agent, signal, { uri, changed }),
+    ...(gates && gates.index > 0 ? serversElsewhere(gates) : here),
     tellsChanges: (name) => deps.table.seen(name)?.tells_changes === true,
     changingLists: (name) => deps.table.seen(name)?.changing_lists ?? [],
     assertCallable: (call) => assertCallable(inner, call),

@@ -179,6 +179,7 @@ export class GatewayServer {
     this.#stopping = true
     this.#stops.abort()
     const closed = this.#closed()
+    this.#headless.closeSilent()
     this.#streams.stop()
     this.#sockets.stop()
     // A connection that becomes idle after `close` would keep the server waiting.
@@ -196,11 +197,13 @@ export class GatewayServer {
     for (const timer of [idle, cancel, cut, this.#sweeper]) clearTimeout(timer)
   }
 
-  /** Resolves when no connection is left. */
+  /**
+   * Resolves when no connection is left, by our own count: Node's is wrong after connections were given to another process,
+   * and a server that listens nowhere has none.
+   */
   async #closed(): Promise<void> {
-    const { listening } = this.server
     await new Promise<void>((resolve) => void this.server.close(() => resolve()))
-    while (!listening && this.#connections > 0) await sleep(20)
+    while (this.#connections > 0) await sleep(20)
   }
 
   #closeIdle(): void {

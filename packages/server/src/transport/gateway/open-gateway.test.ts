@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { GatehouseError } from '@gatehouse/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -392,6 +393,17 @@ describe('sockets', () => {
     stopping.waiting[0]?.fail(new GatehouseError('FileNotFound', { path: '/x' }))
     expect((await inFlight).status).toBe(200)
     await closing
+  })
+
+  test('closing waits for no connection on which nothing was said', async () => {
+    const stopping = await openKit()
+    const silent = connect(stopping.port, '127.0.0.1')
+    await once(silent, 'connect')
+    // Answered behind it, so the server has seen the silent one.
+    expect((await raw(request(honest), stopping.port)).status).toBe(200)
+    // Longer than the time of the test.
+    await stopping.close(600_000)
+    silent.destroy()
   })
 
   test('what does not finish within the grace is cancelled and answered', async () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { Server as SecureServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
 import { GatehouseError } from '@gatehouse/contract'
 import { createClientAddress } from '../http/client-address.ts'
 import { defaultGatewayLimits } from '../http/limits.ts'
@@ -111,6 +112,14 @@ export async function openRestServer(
     made ??= makeListener()
     void made.then((listener) => listener(incoming, outgoing))
   })
+  // Node waits for their first request, which a browser that connects ahead of need may never send.
+  const unasked = new Set<Socket>()
+  const connected = (socket: Socket) => {
+    unasked.add(socket)
+    socket.once('close', () => unasked.delete(socket))
+  }
+  server.on(server instanceof SecureServer ? 'secureConnection' : 'connection', connected)
+  server.on('request', ({ socket }) => unasked.delete(socket))
   server.maxConnections = connectionsMax
   // More than are allowed, so that too many are seen rather than dropped.
   server.maxHeadersCount = headersMax * 2
@@ -121,6 +130,7 @@ export async function openRestServer(
     const closed = once(server, 'close')
     server.close()
     server.closeIdleConnections()
+    for (const socket of unasked) socket.destroy()
     const timer = setTimeout(() => server.closeAllConnections(), options.graceMs ?? 2_000)
     await closed
     clearTimeout(timer)
