@@ -5,7 +5,7 @@ import type { Secrets } from '../../ports/secrets.ts'
 import type { ResourceWatch } from '../../ports/upstream.ts'
 import type { CallUpstream } from './tool-capability.ts'
 
-/** What a call of a tool needs of whoever makes it. */
+/** The caller of a tool, as far as its call is concerned with it. */
 export type ToolCaller = Pick<
   CapabilityContext,
   'clock' | 'logs' | 'meta' | 'note' | 'progress' | 'request_id' | 'signal' | 'whileAsking'

@@ -146,29 +146,7 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
   if (gates?.index === 0) answerServers(gates, deps, here)
   else gates?.onNews('list changed', ({ change }) => deps.listChanged(change))
   return {
-    useCases: {
-      listUpstreams: () => list(inner),
-      showUpstream: (_op, { name }) => show(inner, name),
-      addUpstream: (op, input) => addUpstream(op, inner, input),
-      editUpstream: (op, input) => editUpstream(op, inner, input),
-      acceptUpstream: (op, input) => acceptUpstream(op, inner, input),
-      declineUpstream: (op, input) => declineUpstream(op, inner, input),
-      refreshUpstream: (op, { name }) => refreshUpstream(op, inner, name, null),
-      restartUpstream: (op, { name }) => restartUpstream(op, inner, name),
-      loginUpstream: (op, input) => beginLogin(op, inner, input),
-      finishUpstreamLogin: async (op, input) =>
-        refreshUpstream(op, inner, input.name, await finishLogin(op, inner, input)),
-      async logoutUpstream(op, { name, agent = null }) {
-        await logout(op, inner, { name, agent })
-        return await show(inner, name)
-      },
-      suggestUpstreamRules: (_op, { name }) => suggest(inner, name),
-      removeUpstream: (op, { name }) => removeUpstream(op, inner, name),
-      listQuestions: async () => ({ questions: [...questions.list()] }),
-      showQuestion: async (_op, { question_id }) => questions.show(question_id),
-      answerQuestion: (op, input) => questions.answer(op, input),
-      subscribeQuestions: (listener) => questions.subscribe(listener),
-    },
+    useCases: useCasesOf(inner, questions),
     ...(gates && gates.index > 0 ? serversElsewhere(gates) : here),
     tellsChanges: (name) => deps.table.seen(name)?.tells_changes === true,
     changingLists: (name) => deps.table.seen(name)?.changing_lists ?? [],
@@ -185,6 +163,32 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
       await Promise.all([idle.stopped(), followed.stopped(), questions.stopped()])
       await connections.stopped()
     },
+  }
+}
+
+function useCasesOf(inner: Inner, questions: Questions): UpstreamUseCases {
+  return {
+    listUpstreams: () => list(inner),
+    showUpstream: (_op, { name }) => show(inner, name),
+    addUpstream: (op, input) => addUpstream(op, inner, input),
+    editUpstream: (op, input) => editUpstream(op, inner, input),
+    acceptUpstream: (op, input) => acceptUpstream(op, inner, input),
+    declineUpstream: (op, input) => declineUpstream(op, inner, input),
+    refreshUpstream: (op, { name }) => refreshUpstream(op, inner, name, null),
+    restartUpstream: (op, { name }) => restartUpstream(op, inner, name),
+    loginUpstream: (op, input) => beginLogin(op, inner, input),
+    finishUpstreamLogin: async (op, input) =>
+      refreshUpstream(op, inner, input.name, await finishLogin(op, inner, input)),
+    async logoutUpstream(op, { name, agent = null }) {
+      await logout(op, inner, { name, agent })
+      return await show(inner, name)
+    },
+    suggestUpstreamRules: (_op, { name }) => suggest(inner, name),
+    removeUpstream: (op, { name }) => removeUpstream(op, inner, name),
+    listQuestions: async () => ({ questions: [...questions.list()] }),
+    showQuestion: async (_op, { question_id }) => questions.show(question_id),
+    answerQuestion: (op, input) => questions.answer(op, input),
+    subscribeQuestions: (listener) => questions.subscribe(listener),
   }
 }
 
