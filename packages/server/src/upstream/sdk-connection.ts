@@ -318,12 +318,12 @@ export class SdkConnection implements UpstreamConnection {
     call: UpstreamCall,
     asked: Pick<ToolRequest, 'params' | 'headers'>,
   ): Promise<Members> {
-    const { signal, timeout_ms: timeoutMs } = call
+    const { signal } = call
     if (!this.#tools) throw this.#failed('it is not connected')
     try {
       const result = await this.#tools.call({
         ...asked,
-        ...{ signal, timeoutMs },
+        signal,
         progress: (...told) => call.progress(...told),
       })
       return readToolResult(result, this.#isModern)

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Sender, ToolRequests } from './tool-requests.ts'
 
 type Sent = { readonly id: number; readonly method: string; readonly params: object }
@@ -16,9 +16,9 @@ const open = (sender: Sender | null = null) => {
   const tools = new ToolRequests(transport, sender)
   const gone = new AbortController()
   const told: unknown[] = []
-  const call = (timeoutMs = 3_600_000) =>
+  const call = () =>
     tools.call({
-      ...{ params: { name: 'say' }, signal: gone.signal, timeoutMs },
+      ...{ params: { name: 'say' }, signal: gone.signal },
       progress: (...one) => told.push(one),
     })
   const hear = (message: object) => transport.onmessage?.(message as JSONRPCMessage)
@@ -94,20 +94,6 @@ describe('a call that is waited for no longer', () => {
     answer({ result: {} }, sent[0]?.id)
     await expect(call()).rejects.toThrow('enough')
     expect(sent).toHaveLength(2)
-  })
-
-  test('ends when its time is over', async () => {
-    vi.useFakeTimers()
-    try {
-      const { call, sent } = open()
-      const called = call(1_000)
-      vi.advanceTimersByTime(1_000)
-      await expect(called).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' })
-      expect(sent.at(-1)?.method).toBe('notifications/cancelled')
-      expect(vi.getTimerCount()).toBe(0)
-    } finally {
-      vi.useRealTimers()
-    }
   })
 
   test('ends with the connection, and so does the next one', async () => {

@@ -16,9 +16,8 @@ type Members = Readonly<Record<string, unknown>>
 export type ToolRequest = {
   readonly params: Members
   readonly headers?: Readonly<Record<string, string>>
-  /** Aborting cancels the request at the server. */
+  /** Aborting cancels the request at the server, also where its time is over: no timer of its own is set for each. */
   readonly signal: AbortSignal
-  readonly timeoutMs: number
   progress(done: number, total?: number, message?: string): void
 }
 
@@ -48,7 +47,6 @@ const isOptional = (value: unknown, type: 'number' | 'string'): boolean =>
 class Waiting {
   readonly answered: Promise<Members>
   readonly #request: ToolRequest
-  readonly #timer: NodeJS.Timeout
   readonly #onAbort: () => void
   #resolve: (result: Members) => void = () => {}
   #reject: (cause: unknown) => void = () => {}
@@ -59,13 +57,9 @@ class Waiting {
       this.#resolve = resolve
       this.#reject = reject
     })
-    const { signal, timeoutMs } = request
+    const { signal } = request
     this.#onAbort = () => cancel(signal.reason)
     signal.addEventListener('abort', this.#onAbort)
-    this.#timer = setTimeout(
-      () => cancel(new SdkError(SdkErrorCode.RequestTimeout, 'no answer in time')),
-      timeoutMs,
-    )
   }
 
   take({ jsonrpc, result, error }: Answer): void {
@@ -91,7 +85,6 @@ class Waiting {
   }
 
   #over(): void {
-    clearTimeout(this.#timer)
     this.#request.signal.removeEventListener('abort', this.#onAbort)
   }
 }

@@ -101,11 +101,14 @@ const assertInService = (
   { upstream, tool, hash }: Parameters<CallUpstream>[0],
   live?: Live,
 ): void => {
-  const seen = live && seenOf(live.connection, live.tools)
+  const shown = live && {
+    tools: live.tools,
+    seen: () => seenOf(live.connection, live.tools),
+  }
   const found = live?.tools.find(({ name }) => name === tool)
   const isOther = found !== undefined && table.hash(found) !== hash
   const detail =
-    table.outOfService(upstream, tool, seen) ??
+    table.outOfService(upstream, tool, shown) ??
     (isOther ? 'another definition was accepted after the call was made' : null)
   if (detail !== null) throw new GatehouseError('UpstreamNotReviewed', { upstream, tool, detail })
 }

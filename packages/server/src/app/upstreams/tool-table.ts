@@ -35,6 +35,9 @@ type Known = Offered & {
   readonly byCapability: ReadonlyMap<string, ComparedTool & { readonly capability: string }>
 }
 
+/** Tools of one connection, and what else it shows: looked at once for each list. */
+export type LiveTools = { readonly tools: Seen['tools']; readonly seen: () => Seen }
+
 /** Tools of one connection, beside those that were accepted when they were last compared. */
 type ComparedLive = { readonly accepted: Accepted; readonly byTool: ByTool }
 
@@ -126,7 +129,7 @@ export class ToolTable {
    * Why no call of a tool may pass now; null where it is in service. With what a connection has: over that one.
    * @SECURITY By the comparison that listings go by, so that calls end when listings do; upstream/pinning.test.ts.
    */
-  outOfService(name: string, tool: string, live?: Seen): string | null {
+  outOfService(name: string, tool: string, live?: LiveTools): string | null {
     const offered = this.#offered.get(name)
     if (!offered) return 'the server was removed'
     const reason = reasonOf(offered.byTool.get(tool))
@@ -134,12 +137,12 @@ export class ToolTable {
     return reasonOf(this.#compareLive(offered.record, live).get(tool))
   }
 
-  #compareLive({ name, accepted }: UpstreamRecord, live: Seen): ByTool {
-    const known = this.#live.get(live.tools)
+  #compareLive({ name, accepted }: UpstreamRecord, { tools, seen }: LiveTools): ByTool {
+    const known = this.#live.get(tools)
     if (known?.accepted === accepted) return known.byTool
     const rules = this.#schemas && this.#rulesBy(this.#schemas, name)
-    const byTool = byToolOf(rules ? compareTools(rules, accepted, live) : [])
-    this.#live.set(live.tools, { accepted, byTool })
+    const byTool = byToolOf(rules ? compareTools(rules, accepted, seen()) : [])
+    this.#live.set(tools, { accepted, byTool })
     return byTool
   }
 

@@ -137,9 +137,10 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
     },
   })
   const questions = new Questions(deps)
+  const calling = { ...inner, questions }
   const here = {
     call: (call: Parameters<CallUpstream>[0], caller: ToolCaller) =>
-      whilePinned(inner, call.upstream, () => callTool({ ...inner, questions }, call, caller)),
+      whilePinned(inner, call.upstream, () => callTool(calling, call, caller)),
     watch: (({ upstream, agent, uri }, signal, changed) =>
       connections.watch(upstream, agent, signal, { uri, changed })) satisfies Upstreams['watch'],
   }
