@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 /** An entry in the bytes of a segment, found without any code of the service: hash, seal, canonical JSON. */
@@ -38,23 +46,41 @@ export const findEntries = (dataDir: string): FoundEntry[] => {
 /** Bytes of a file, and what they were before. */
 export type Change = { readonly file: string; readonly at: number; readonly text: string }
 
-/** Writes bytes over others; the answer puts back what was there. */
-export const overwrite = (changes: readonly Change[]): (() => void) => {
-  const before = changes.map(({ file, at, text }) => ({
-    ...{ file, at },
-    text: readFileSync(file, 'latin1').slice(at, at + text.length),
-  }))
-  const write = (all: readonly Change[]): void => {
-    for (const { file, at, text } of all) {
-      const fd = openSync(file, 'r+')
-      try {
-        writeSync(fd, Buffer.from(text, 'latin1'), 0, text.length, at)
-        fsyncSync(fd)
-      } finally {
-        closeSync(fd)
-      }
+/** Opens each of the files once: a change may be one of thousands. */
+const eachFile = (
+  changes: readonly Change[],
+  work: (fd: number, ofFile: readonly Change[]) => void,
+): void => {
+  for (const file of new Set(changes.map((change) => change.file))) {
+    const fd = openSync(file, 'r+')
+    try {
+      work(
+        fd,
+        changes.filter((change) => change.file === file),
+      )
+    } finally {
+      closeSync(fd)
     }
   }
+}
+
+const write = (changes: readonly Change[]): void =>
+  eachFile(changes, (fd, ofFile) => {
+    for (const { at, text } of ofFile)
+      writeSync(fd, Buffer.from(text, 'latin1'), 0, text.length, at)
+    fsyncSync(fd)
+  })
+
+/** Writes bytes over others; the answer puts back what was there. */
+export const overwrite = (changes: readonly Change[]): (() => void) => {
+  const before: Change[] = []
+  eachFile(changes, (fd, ofFile) => {
+    for (const { file, at, text } of ofFile) {
+      const bytes = Buffer.alloc(text.length)
+      readSync(fd, bytes, 0, bytes.length, at)
+      before.push({ file, at, text: bytes.toString('latin1') })
+    }
+  })
   write(changes)
   return () => write(before)
 }
