@@ -243,6 +243,56 @@ test.skipIf(!hasProgram('bwrap'))(
   },
 )
 
+test.skipIf(!hasProgram('bwrap'))(
+  'programs of every process are seen, read and ended from each',
+  async () => {
+    await using here = await startGate()
+    const { b, tokenB } = await createBoth(here)
+    const tier = (name: string) =>
+      api(here, 'PUT', '/api/policies/organisation', {
+        text: `version: 1\nrules:\n  - match: process.run\n    tier: ${name}\n`,
+      })
+    await tier('autonomous')
+    using ofB = new OwnConnection(here.run)
+    type Program = { readonly process_id: string; readonly background: boolean }
+    const listed = async () =>
+      (await api<{ processes: readonly Program[] }>(here, 'GET', '/api/processes?state=running'))
+        .processes
+    const program = { command: 'sh', args: ['-c', 'echo begun; sleep 600'] }
+
+    // One that its caller waits for, which is in no store.
+    const waited = ofB.invoke(tokenB, 'process.run', program)
+    await expect.poll(listed).toMatchObject([{ background: false, agent: b }])
+    const [{ process_id: id } = { process_id: '' }] = await listed()
+    const ended = await api(here, 'POST', `/api/processes/${id}/kill`, { signal: 'SIGKILL' })
+    expect(ended).toMatchObject({ state: 'killed' })
+    expect((await waited).result?.data).toMatchObject({ stdout: 'begun\n', signal: 'SIGKILL' })
+
+    // One in the background of the second process, from the first.
+    const left = await ofB.invoke(tokenB, 'process.run', { ...program, background: true })
+    const of = `/api/processes/${String(left.result?.data?.['process_id'])}`
+    await expect.poll(() => api(here, 'GET', `${of}/logs`)).toMatchObject({ content: 'begun\n' })
+    expect(await api(here, 'GET', of)).toMatchObject({ state: 'running', stdout_bytes: 6 })
+    await api(here, 'POST', `${of}/kill`, { signal: 'SIGKILL' })
+    await expect.poll(() => api(here, 'GET', of)).toMatchObject({ state: 'killed' })
+    expect(await api(here, 'GET', `${of}/logs`)).toMatchObject({ content: 'begun\n' })
+
+    // One that a person approved runs in the first, and is its agent's all the same.
+    await tier('approval_required')
+    const asked = await ofB.invoke(tokenB, 'process.run', { ...program, background: true })
+    const approval_id = String(asked.error?.data?.['approval_id'])
+    await api(here, 'POST', `/api/approvals/${approval_id}/approve`, {})
+    const outcome = await ofB.rpc(tokenB, 'approvals.wait', { approval_id, timeout_seconds: 60 })
+    const process_id = /proc-\w+/.exec(JSON.stringify(outcome))?.[0]
+    const logs = async () => (await ofB.invoke(tokenB, 'process.logs', { process_id })).result?.data
+    await expect.poll(logs).toMatchObject({ content: 'begun\n' })
+    const now = await ofB.invoke(tokenB, 'process.monitor', { process_id })
+    expect(now.result?.data).toMatchObject({ now: { processes: expect.any(Number) as number } })
+    const killed = await ofB.invoke(tokenB, 'process.kill', { process_id, signal: 'SIGKILL' })
+    expect(killed.result?.data).toMatchObject({ state: 'killed' })
+  },
+)
+
 /** What the server of the test does, and where it notes what it was asked. */
 const scripted = (gate: Installation) => {
   const folder = join(gate.dataDir, 'scripted')

@@ -42,13 +42,14 @@ type Waiting = {
 type Answering = (given: unknown, asker: Asker<never>) => Promise<unknown>
 
 const answerMs = 30_000
-/** Questions about a whole log. */
+/** Questions about a whole log, or that wait for a program to end. */
 const longMs = 600_000
 const long: ReadonlySet<GateQuestion> = new Set([
   'verify log',
   'acknowledge log',
   'copy log',
   'retention',
+  'end program',
 ])
 
 /** Number of a gate process for people, who count from 1. */

@@ -1,8 +1,13 @@
 import type {
   GatehouseEvent,
   Integrity,
+  KilledProcess,
+  KillProcess,
   LogMessage,
   Logs,
+  Process,
+  ProcessLog,
+  ProcessState,
   RetentionStatus,
 } from '@gatehouse/contract'
 import type { LimitKey, LimitVerdict } from '../domain/sliding-window.ts'
@@ -10,6 +15,7 @@ import type { StoredApproval } from './approvals.ts'
 import type { EngineTask } from './engine.ts'
 import type { EmbeddedBy, GeneratedBy, UsableModel } from './inference.ts'
 import type { MetricValues } from './metrics.ts'
+import type { LogRequest, ProcessSample } from './processes.ts'
 import type { ChangedKind } from './storage.ts'
 import type { ChangedList, ToolCall } from './upstream.ts'
 
@@ -84,6 +90,19 @@ export type GateQuestions = {
     readonly given: { readonly upstream: string; readonly agent: string; readonly uri: string }
     readonly told: 'watching' | 'changed'
     readonly answer: null
+  }
+  /** Programs there that somebody waits for: these are in no store. */
+  'waited programs': {
+    readonly given: { readonly agent?: string; readonly state?: ProcessState }
+    readonly answer: readonly Process[]
+  }
+  /** About one program; null where it is none of that process. */
+  'show program': { readonly given: string; readonly answer: Process | null }
+  'sample program': { readonly given: string; readonly answer: ProcessSample | null }
+  'program output': { readonly given: LogRequest; readonly answer: ProcessLog | null }
+  'end program': {
+    readonly given: { readonly process_id: string; readonly how: KillProcess; readonly by: string }
+    readonly answer: KilledProcess | null
   }
   models: { readonly given: null; readonly answer: readonly UsableModel[] }
   'use model': {

@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import type { Gates } from '../../ports/gates.ts'
 import type { StoredProcess } from '../../ports/process-store.ts'
 import type {
   HostedProcess,
@@ -29,6 +30,7 @@ export type ProcessDeps = Pick<
   Basics,
   'storage' | 'auditLog' | 'clock' | 'ids' | 'events' | 'log'
 > & {
+  readonly gates: Gates | null
   readonly node: string
   readonly host: ProcessHost
   readonly directory: Pick<AgentDirectory, 'find'>

@@ -16,6 +16,7 @@ import type {
 } from '../../ports/processes.ts'
 import type { Call } from '../call/call.ts'
 import { PollLoop } from '../call/poll-loop.ts'
+import { ForeignPrograms } from './foreign-programs.ts'
 import { LiveProcesses, type ProcessDeps } from './live-processes.ts'
 import { logRecord, processRecord } from './process-record.ts'
 import { toRunAnswer } from './ran-process.ts'
@@ -39,11 +40,14 @@ type Noted = (facts: Readonly<Record<string, unknown>>) => void
 export class ProcessTable {
   readonly #deps: ProcessDeps
   readonly #live: LiveProcesses
+  readonly #others: ForeignPrograms
   readonly #polling: readonly PollLoop[]
 
   constructor(deps: ProcessDeps) {
     this.#deps = deps
     this.#live = new LiveProcesses(deps)
+    this.#others = new ForeignPrograms(deps.gates)
+    this.#answerOthers()
     this.#polling = [
       new PollLoop(deps, {
         name: 'looking for revoked agents',
@@ -78,7 +82,7 @@ export class ProcessTable {
         }),
       launch: (asked) => this.#launch(call, asked, signal, noted),
       list: (filter) => this.list({ ...dropUndefined(filter), agent }),
-      monitor: async (id) => ({ process: await mine(id), now: this.sample(id) }),
+      monitor: async (id) => ({ process: await mine(id), now: await this.#sample(id) }),
       logs: async (request) => {
         await mine(request.process_id)
         return this.logs(request)
@@ -94,7 +98,10 @@ export class ProcessTable {
     const live = this.#live.get(id)
     if (live) return processRecord(live.stored, live.background, live.hosted)
     const stored = await this.#deps.storage.processes.find(id)
-    return stored ? processRecord(stored, true) : null
+    const mayRunThere = !stored || (stored.state === 'running' && stored.node !== this.#deps.node)
+    const there =
+      this.#others.any && mayRunThere ? await this.#others.ask('show program', id) : null
+    return there ?? (stored ? processRecord(stored, true) : null)
   }
 
   /** Runs that somebody waits for first: they are in no store. Then those in the background, newest first. */
@@ -104,15 +111,11 @@ export class ProcessTable {
     limit,
     offset,
   }: Filter): Promise<{ readonly processes: readonly Process[]; readonly total: number }> {
-    const waited = this.#live
-      .all()
-      .filter((live) => !live.background && (agent ?? live.stored.agent) === live.stored.agent)
-      .filter(() => (state ?? 'running') === 'running')
-      .map((live) => processRecord(live.stored, false, live.hosted))
-      .toReversed()
+    const filter = dropUndefined({ agent, state })
+    const waited = [...this.#waited(filter), ...(await this.#others.waited(filter))]
     const first = waited.slice(offset, offset + limit)
     const { processes, total } = await this.#deps.storage.processes.list({
-      ...dropUndefined({ agent, state }),
+      ...filter,
       limit: limit - first.length,
       offset: Math.max(0, offset - waited.length),
     })
@@ -120,23 +123,13 @@ export class ProcessTable {
     return { processes: [...first, ...stored], total: waited.length + total }
   }
 
-  sample(id: string): ProcessSample | null {
-    return this.#live.get(id)?.hosted.sample() ?? null
-  }
-
   async logs(request: LogRequest): Promise<ProcessLog> {
-    const { process_id, stream, limit } = request
-    const live = this.#live.get(process_id)
+    const { process_id } = request
     const process = await this.find(process_id)
     if (!process) throw new GatehouseError('ProcessNotFound', { process_id })
-    if (!live) await this.#assertHere(process_id)
-    const read = (offset: number, bytes: number) =>
-      live
-        ? live.hosted.read(stream, offset, bytes)
-        : this.#deps.host.readKept(process_id, stream, offset, bytes)
-    const offset =
-      request.offset ?? Math.max(0, (await read(Number.MAX_SAFE_INTEGER, 0)).total_bytes - limit)
-    return logRecord({ ...request, offset }, process.state, await read(offset, limit))
+    const here = await this.#logsHere(request, process.state)
+    const read = here ?? (await this.#others.ask('program output', request))
+    return read ?? (await this.#raiseElsewhere(process_id))
   }
 
   /** Sends the signal, and ends it for good where it is one that ends programs and it does not. */
@@ -145,36 +138,15 @@ export class ProcessTable {
     { signal, force_after_seconds }: KillProcess,
     by: string,
   ): Promise<KilledProcess> {
-    const live = this.#live.get(process_id)
-    if (!live) {
-      const process = await this.find(process_id)
-      if (!process) throw new GatehouseError('ProcessNotFound', { process_id })
-      if (process.state === 'running') await this.#assertHere(process_id)
+    const how = { signal, force_after_seconds }
+    const here = await this.#killHere(process_id, how, by)
+    if (here) return here
+    const process = await this.find(process_id)
+    if (!process) throw new GatehouseError('ProcessNotFound', { process_id })
+    if (process.state !== 'running')
       throw new GatehouseError('ProcessNotRunning', { process_id, state: process.state })
-    }
-    const ends = ['SIGTERM', 'SIGINT', 'SIGKILL', 'SIGQUIT', 'SIGABRT'].includes(signal)
-    const killed = (state: ProcessState): KilledProcess => ({
-      process_id: process_id as ProcessId,
-      state,
-      signal_sent: signal,
-    })
-    if (!ends) {
-      live.hosted.signal(signal, null)
-      return killed('running')
-    }
-    const detail = `${signal} by ${by}`
-    if (signal === 'SIGKILL') {
-      void live.hosted.end(0, detail)
-      return killed((await live.recorded).state)
-    }
-    live.hosted.signal(signal, detail)
-    const forced = this.#deps.clock.after(
-      force_after_seconds * 1000,
-      () => void live.hosted.end(0, `${detail}, then SIGKILL`),
-    )
-    const { state } = await live.recorded
-    forced[Symbol.dispose]()
-    return killed(state)
+    const there = await this.#others.ask('end program', { process_id, how, by })
+    return there ?? (await this.#raiseElsewhere(process_id))
   }
 
   /** @SECURITY A revoked agent leaves nothing running (process-background.test.ts). */
@@ -224,10 +196,90 @@ export class ProcessTable {
   }
 
   /** Output lies on the machine that ran the program. */
-  async #assertHere(process_id: string): Promise<void> {
+  async #raiseElsewhere(process_id: string): Promise<never> {
     const stored = await this.#deps.storage.processes.find(process_id)
     if (stored && stored.node !== this.#deps.node)
       throw new GatehouseError('ProcessElsewhere', { process_id, node: stored.node })
+    throw new GatehouseError('ProcessNotFound', { process_id })
+  }
+
+  /** Answers about the programs of this gate process, for the others. */
+  #answerOthers(): void {
+    const { gates, storage } = this.#deps
+    if (!gates) return
+    gates.answer('waited programs', async (filter) => this.#waited(filter))
+    gates.answer('show program', async (id) => {
+      const live = this.#live.get(id)
+      return live ? processRecord(live.stored, live.background, live.hosted) : null
+    })
+    gates.answer('sample program', async (id) => this.#live.get(id)?.hosted.sample() ?? null)
+    gates.answer('program output', async (request) => {
+      const stored = await storage.processes.find(request.process_id)
+      return this.#logsHere(request, stored?.state ?? 'running')
+    })
+    gates.answer('end program', ({ process_id, how, by }) => this.#killHere(process_id, how, by))
+  }
+
+  #waited({ agent, state }: Pick<Filter, 'agent' | 'state'>): readonly Process[] {
+    return this.#live
+      .all()
+      .filter((live) => !live.background && (agent ?? live.stored.agent) === live.stored.agent)
+      .filter(() => (state ?? 'running') === 'running')
+      .map((live) => processRecord(live.stored, false, live.hosted))
+      .toReversed()
+  }
+
+  async #sample(id: string): Promise<ProcessSample | null> {
+    const live = this.#live.get(id)
+    return live ? live.hosted.sample() : await this.#others.ask('sample program', id)
+  }
+
+  /** Null for a program that another process runs or ran. */
+  async #logsHere(request: LogRequest, state: ProcessState): Promise<ProcessLog | null> {
+    const { process_id, stream, limit } = request
+    const { host, node, storage } = this.#deps
+    const live = this.#live.get(process_id)
+    if (!live && (await storage.processes.find(process_id))?.node !== node) return null
+    const read = (offset: number, bytes: number) =>
+      live
+        ? live.hosted.read(stream, offset, bytes)
+        : host.readKept(process_id, stream, offset, bytes)
+    const offset =
+      request.offset ?? Math.max(0, (await read(Number.MAX_SAFE_INTEGER, 0)).total_bytes - limit)
+    return logRecord({ ...request, offset }, state, await read(offset, limit))
+  }
+
+  /** Null for a program that does not run in this process. */
+  async #killHere(
+    process_id: string,
+    { signal, force_after_seconds }: KillProcess,
+    by: string,
+  ): Promise<KilledProcess | null> {
+    const live = this.#live.get(process_id)
+    if (!live) return null
+    const ends = ['SIGTERM', 'SIGINT', 'SIGKILL', 'SIGQUIT', 'SIGABRT'].includes(signal)
+    const killed = (state: ProcessState): KilledProcess => ({
+      process_id: process_id as ProcessId,
+      state,
+      signal_sent: signal,
+    })
+    if (!ends) {
+      live.hosted.signal(signal, null)
+      return killed('running')
+    }
+    const detail = `${signal} by ${by}`
+    if (signal === 'SIGKILL') {
+      void live.hosted.end(0, detail)
+      return killed((await live.recorded).state)
+    }
+    live.hosted.signal(signal, detail)
+    const forced = this.#deps.clock.after(
+      force_after_seconds * 1000,
+      () => void live.hosted.end(0, `${detail}, then SIGKILL`),
+    )
+    const { state } = await live.recorded
+    forced[Symbol.dispose]()
+    return killed(state)
   }
 
   async #launch(
