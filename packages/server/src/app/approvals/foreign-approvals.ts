@@ -10,7 +10,7 @@ type Deps = Pick<Basics, 'storage' | 'clock' | 'log'> & {
 }
 
 const lookEveryMs = 2_000
-const pendingMax = 1_000
+const pageMax = 1_000
 
 /** Tells people who watch on this node of requests that another node was asked, decides or runs. */
 export class ForeignApprovals {
@@ -59,8 +59,12 @@ export class ForeignApprovals {
   async #look(): Promise<void> {
     if (this.#watchers === 0) return
     const { approvals } = this.#deps.storage
-    const filter = { status: 'pending', limit: pendingMax, offset: 0 } as const
-    const pending = new Map((await approvals.list(filter)).approvals.map((one) => [one.id, one]))
+    const pending = new Map<string, StoredApproval>()
+    for (let offset = 0; ; offset += pageMax) {
+      const page = await approvals.list({ status: 'pending', limit: pageMax, offset })
+      for (const one of page.approvals) pending.set(one.id, one)
+      if (page.approvals.length < pageMax) break
+    }
     for (const id of [...this.#open.keys(), ...pending.keys()]) {
       const approval = pending.get(id) ?? (await approvals.find(id))
       const told = this.#open.get(id)

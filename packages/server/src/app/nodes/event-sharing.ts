@@ -94,14 +94,27 @@ export class EventSharing {
   }
 
   async #read(): Promise<void> {
-    const { storage, node, nodeEvents } = this.#deps
     const fromMs = this.#sinceMs
-    const found = await storage.sharedEvents.listSince(fromMs, node, pageMax)
     for (const [id, atMs] of this.#known) if (atMs < fromMs) this.#known.delete(id)
+    let [from, limit] = [fromMs, pageMax]
+    for (;;) {
+      const found = await this.#readPage(from, limit)
+      const last = found.at(-1)
+      if (!last || found.length < limit) return
+      // More of one moment than a page has: they are stored by the thousand.
+      if (last.at_ms === from) limit *= 2
+      else [from, limit] = [last.at_ms, pageMax]
+    }
+  }
+
+  async #readPage(fromMs: number, limit: number): Promise<readonly SharedEvent[]> {
+    const { storage, node, nodeEvents } = this.#deps
+    const found = await storage.sharedEvents.listSince(fromMs, node, limit)
     for (const { event, at_ms } of found) {
       if (!this.#known.has(event.id)) nodeEvents.take(event)
       this.#known.set(event.id, at_ms)
       this.#sinceMs = Math.max(this.#sinceMs, at_ms - overlapMs)
     }
+    return found
   }
 }

@@ -1,0 +1,143 @@
+import type { GatehouseEvent } from '@gatehouse/contract'
+import { expect, test } from 'vitest'
+import { createClock } from '../../platform/clock.ts'
+import { createEventBus } from '../../platform/event-bus.ts'
+import { createIds } from '../../platform/ids.ts'
+import type { SharedEvent, SharedEventStore } from '../../ports/shared-events.ts'
+import type { Storage } from '../../ports/storage.ts'
+import { EventSharing } from './event-sharing.ts'
+
+/** A store that several nodes have in common, in order of its wall clock. */
+class CommonStore {
+  readonly rows: SharedEvent[] = []
+  nowMs = 1_000_000
+  /** What each `add` raises first, one after the other. */
+  readonly failures: Error[] = []
+  readonly pages: number[] = []
+  readonly #heard = new Set<() => void>()
+
+  readonly sharedEvents: SharedEventStore = {
+    add: async (events) => {
+      const failure = this.failures.shift()
+      if (failure) throw failure
+      for (const one of events)
+        if (!this.rows.some(({ event }) => event.id === one.event.id)) this.rows.push(one)
+      for (const tell of this.#heard) tell()
+    },
+    listSince: async (atMs, exceptOf, limit) => {
+      const found = this.rows
+        .filter(({ node, at_ms }) => node !== exceptOf && at_ms >= atMs)
+        .toSorted((a, b) => a.at_ms - b.at_ms || (a.event.id < b.event.id ? -1 : 1))
+        .slice(0, limit)
+      this.pages.push(found.length)
+      return found
+    },
+    prune: async (beforeMs) => {
+      this.rows.splice(0, this.rows.length, ...this.rows.filter(({ at_ms }) => at_ms >= beforeMs))
+    },
+  }
+
+  asStorage(): Storage {
+    return {
+      isNetworked: true,
+      sharedEvents: this.sharedEvents,
+      wallMs: async () => this.nowMs,
+      onForeignChange: (_kind: unknown, listener: () => void) => {
+        this.#heard.add(listener)
+        return { [Symbol.dispose]: () => void this.#heard.delete(listener) }
+      },
+    } as unknown as Storage
+  }
+}
+
+const openNode = async (store: CommonStore, node: string) => {
+  const ending = new AbortController()
+  const clock = createClock(0)
+  const warned: unknown[] = []
+  const log = { warn: (facts: unknown) => warned.push(facts), error: () => {} } as never
+  const bus = createEventBus({ ids: createIds(), clock, log, gates: null })
+  const heard: GatehouseEvent[] = []
+  bus.subscribe((event) => heard.push(event))
+  const storage = store.asStorage()
+  const sharing = new EventSharing({
+    ...{ storage, clock, log, node, nodeEvents: bus },
+    signal: ending.signal,
+  })
+  await sharing.start()
+  return {
+    bus,
+    heard,
+    warned,
+    async [Symbol.asyncDispose]() {
+      ending.abort()
+      await sharing.stopped()
+    },
+  }
+}
+
+const publish = ({ bus }: { readonly bus: ReturnType<typeof createEventBus> }, at: number) =>
+  bus.publish({ type: 'wake', agent: 'ada', data: { at } })
+
+const numbersOf = (heard: readonly GatehouseEvent[]) => heard.map(({ data }) => data['at'])
+
+test('an event of one node reaches the listeners of another, once', async () => {
+  const store = new CommonStore()
+  await using a = await openNode(store, 'a')
+  await using b = await openNode(store, 'b')
+  for (let at = 0; at < 3; at += 1) publish(a, at)
+  // Each node looks for such changes by itself.
+  a.bus.publish({ type: 'capabilities.changed', agent: 'ada', data: {} } as never)
+  await expect.poll(() => numbersOf(b.heard)).toEqual([0, 1, 2])
+  publish(b, 3)
+  await expect.poll(() => numbersOf(a.heard)).toEqual([0, 1, 2, undefined, 3])
+  // Looks overlap, and its own are not told again.
+  publish(a, 4)
+  await expect.poll(() => numbersOf(b.heard)).toEqual([0, 1, 2, 3, 4])
+  expect(store.rows.map(({ node }) => node).join('')).toBe('aaaba')
+})
+
+test('a node that comes later hears what happened within its time, and no more', async () => {
+  const store = new CommonStore()
+  await using a = await openNode(store, 'a')
+  publish(a, 0)
+  await expect.poll(() => store.rows.length).toBe(1)
+  store.nowMs += 700_000
+  publish(a, 1)
+  await expect.poll(() => store.rows.length).toBe(2)
+  await using b = await openNode(store, 'b')
+  await expect.poll(() => numbersOf(b.heard)).toEqual([1])
+})
+
+test('events of a store that failed are told once it works again, in order', async () => {
+  const store = new CommonStore()
+  await using a = await openNode(store, 'a')
+  await using b = await openNode(store, 'b')
+  store.failures.push(new Error('gone'))
+  publish(a, 0)
+  await expect.poll(() => a.warned).toHaveLength(1)
+  publish(a, 1)
+  await expect.poll(() => numbersOf(b.heard)).toEqual([0, 1])
+})
+
+test('more events of one moment than a page has hold up nothing', async () => {
+  const store = new CommonStore()
+  const many = 11_000
+  for (let at = 0; at < many; at += 1)
+    store.rows.push({
+      node: 'a',
+      at_ms: store.nowMs,
+      event: {
+        id: `evt-${String(at).padStart(6, '0')}`,
+        type: 'wake',
+        agent: 'ada',
+        timestamp: new Date(store.nowMs).toISOString(),
+        data: { at },
+      } as GatehouseEvent,
+    })
+  await using b = await openNode(store, 'b')
+  await expect.poll(() => b.heard.length).toBe(many)
+  store.nowMs += 1_000
+  await using a = await openNode(store, 'a')
+  publish(a, many)
+  await expect.poll(() => b.heard.length).toBe(many + 1)
+})
