@@ -9,6 +9,7 @@ Python 3 alone checks hashes and roots; signatures need the `cryptography` packa
 import argparse, base64, hashlib, json, os, re, subprocess, sys, tempfile
 
 NOTE = re.compile(r"^([^\n]+)\n(\d+)\n([A-Za-z0-9+/]{43}=)\n\n((?:— \S+ \S+\n)+)", re.M)
+ROOT = re.compile(r"^gatehouse/heads/([\w.-]+)\n(\d+)\n([A-Za-z0-9+/]{43}=)\n(\d+)\n\n((?:— \S+ \S+\n)+)", re.M | re.A)
 SPKI = bytes.fromhex("302a300506032b6570032100")  # what stands before a raw Ed25519 key in DER
 
 
@@ -42,21 +43,55 @@ def check(key, message, signature):
         return True if done.returncode == 0 else False if b"Verif" in done.stdout + done.stderr else None
 
 
+def signed_by(name, text, lines, key):
+    """Whether one of these lines is the signature of a key under a name; None where nothing here can tell."""
+    key_id = sha(name.encode(), b"\n\x01", key)[:4]
+    for line in lines.splitlines():
+        _, signer, encoded = line.split(" ")
+        signature = base64.b64decode(encoded)
+        if signer == name and signature[:4] == key_id:
+            good = check(key, text.encode(), signature[4:])
+            if good is not False:
+                return good
+    return False
+
+
 def checkpoints(text, key, origin):
     """Size to root of those that this key signed, and whether signatures could be checked at all."""
     roots, checked = {}, True
     for name, size, root, lines in NOTE.findall(text):
-        key_id = sha(name.encode(), b"\n\x01", key)[:4]
-        for line in lines.splitlines():
-            _, signer, encoded = line.split(" ")
-            signature = base64.b64decode(encoded)
-            if signer != name or signature[:4] != key_id or origin not in (None, name):
-                continue
-            good = check(key, f"{name}\n{size}\n{root}\n".encode(), signature[4:])
-            checked = checked and good is not None
-            if good is not False:
-                roots.setdefault(int(size), set()).add(base64.b64decode(root))
+        if origin not in (None, name):
+            continue
+        good = signed_by(name, f"{name}\n{size}\n{root}\n", lines, key)
+        checked = checked and good is not None
+        if good is not False:
+            roots.setdefault(int(size), set()).add(base64.b64decode(root))
     return roots, checked
+
+
+def root_notes(text, keys):
+    """Roots over all logs that the keys of their chains signed: chain, number of logs, root and size of the signer's log."""
+    found, checked = [], True
+    for chain, logs, root, size, lines in ROOT.findall(text):
+        name = "gatehouse/heads/" + chain
+        good = chain in keys and signed_by(name, f"{name}\n{logs}\n{root}\n{size}\n", lines, keys[chain])
+        checked = checked and good is not None
+        if good is not False:
+            found.append((chain, int(logs), base64.b64decode(root), int(size)))
+    return found, checked
+
+
+def over_heads(heads):
+    """The root of the tree whose leaves are the heads, by chain."""
+    peaks, count = [], 0
+    for chain, head in sorted(heads.items()):
+        key = (head["key"] or "")[7:]
+        top, rest = sha(b"\x00", f"{chain}\n{head['size']}\n{head['head'][7:]}\n{key}\n".encode()), count
+        while rest % 2:
+            top, rest = sha(b"\x01", peaks.pop(), top), rest // 2
+        peaks.append(top)
+        count += 1
+    return root_of(peaks)
 
 
 def begin_of(header, key):
@@ -105,11 +140,14 @@ def verify(arguments):
         key = key_in(open(arguments.public_key).read())
     own = "\n".join(line["checkpoint"] for line in lines if "checkpoint" in line)
     signed, checked = checkpoints(own, key, header["origin"])
-    kept = {}
+    kept, kept_roots = {}, []
     if arguments.checkpoint:
         kept, also = checkpoints(open(arguments.checkpoint, encoding="utf-8").read(), key, None)
         checked = checked and also
-        if not kept:
+        keys = keys_of(header, key)
+        kept_roots, also = root_notes(open(arguments.checkpoint, encoding="utf-8").read(), keys)
+        checked = checked and also
+        if not kept and not kept_roots:
             sys.exit("no checkpoint in that file is signed by the key of this log")
     begin, removed, told = begin_of(header, key)
     checked = checked and told
@@ -135,7 +173,7 @@ def verify(arguments):
     def fail(kind, seq, entry):
         return {**report, "integrity": "failed", "kind": kind, "first_bad_seq": seq, "first_bad_id": entry}
 
-    state = {}
+    state, ends, recorded = {}, {}, []
     for line in (line for line in lines[1:] if "body" in line):
         size, prev, peaks, agreed, last = state.get(line["chain"]) or first_of(line["chain"], line["id"])
         body = line["body"].encode("utf-8", "surrogatepass")
@@ -159,6 +197,9 @@ def verify(arguments):
                 return fail("modified", *agreed)
             agreed = (size, None)
         state[line["chain"]] = (size, head, peaks, agreed, line["id"])
+        ends[line["chain"], size] = head
+        if told["capability"] == "audit.heads" and "root" in (told["detail"] or {}):
+            recorded.append(told)
         report["entries"] += 1
     for chain in header["chains"]:
         size, _, _, agreed, last = state.get(chain["chain"]) or first_of(chain["chain"])
@@ -167,7 +208,44 @@ def verify(arguments):
             return fail("truncated", size, last)
         if chain["chain"] == header["chain"] and size > report["anchor"]:
             return fail("unanchored", *agreed)
-    return report
+    fault, report["signatures_checked"] = under_root(header, key, recorded, ends, begins, kept_roots, report)
+    return fail(*fault) if fault else report
+
+
+def keys_of(header, key):
+    keys = {one["chain"]: base64.b64decode(one["public_key"]) for one in header["chains"] if "public_key" in one}
+    return {**keys, header["chain"]: key}
+
+
+def under_root(header, key, recorded, ends, begins, kept, report):
+    """Compares all chains with the newest root over them: a fault or None, and whether signatures could be checked."""
+    keys, checked = keys_of(header, key), report["signatures_checked"]
+    is_part = "begin" in header
+    for told in sorted(recorded, key=lambda told: told["timestamp"])[-1:]:
+        signer, heads, root = told["chain"], told["arguments"], bytes.fromhex(told["detail"]["root"][7:])
+        notes, also = root_notes(told["detail"]["note"], keys)
+        checked = checked and also
+        if over_heads(heads) != root or (signer, len(heads), root) not in [note[:3] for note in notes]:
+            return ("modified", told["seq"], told["id"]), checked
+        for chain, head in sorted(heads.items()):
+            if is_part and chain != header["chain"]:
+                continue
+            first, before, _ = begins.get(chain, (0, bytes(32), []))
+            if head["size"] >= first:
+                there = before if head["size"] == first else ends.get((chain, head["size"]))
+                if there is None or "sha256:" + there.hex() != head["head"]:
+                    return ("modified" if there else "truncated", head["size"] - 1, None), checked
+            if head["key"] and (chain not in keys or "sha256:" + sha(keys[chain]).hex() != head["key"]):
+                return ("modified", 0, None), checked
+        report["root"] = {"root": told["detail"]["root"], "logs": len(heads), "chain": signer, "entry": told["id"],
+                          "signed_at": told["timestamp"]}
+    made = [(told["chain"], told["detail"]["root"], told["arguments"].get(told["chain"], {}).get("size"))
+            for told in recorded]
+    for chain, _, root, size in kept:
+        first = begins.get(chain, (0,))[0]
+        if not is_part and first <= size and (chain, "sha256:" + root.hex(), size) not in made:
+            return ("truncated", size, None), checked
+    return None, checked
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process'
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { startPostgres } from '@gatehouse/testkit'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { exportedEntries } from '../packages/cli/src/selftest/exported-entries.ts'
@@ -14,6 +16,8 @@ const size = full
   : { calls: 400, agents: 8, rounds: 3 }
 const stopMs = full ? 30_000 : 1_000
 const cutMs = full ? 15_000 : 1_000
+
+const script = fileURLToPath(new URL('../scripts/verify_audit.py', import.meta.url))
 
 const server = await startPostgres()
 const missing = 'missing' in server ? server.missing : null
@@ -256,6 +260,16 @@ test.skipIf(missing !== null)(
         .map(({ arguments: args }) => args['key']),
     )
     expect(seen.keys.filter((key) => !recorded.has(key))).toEqual([])
+    // All logs are under one root, which a node that stops makes where it is its turn, or another one made before.
+    await nodes.at(-1)?.gate.stop()
+    const root = { logs: nodes.length }
+    const verified = { integrity: 'verified', root }
+    expect(await first.gate.json(['audit', 'verify'])).toMatchObject(verified)
+    const file = join(first.gate.dataDir, 'export.jsonl')
+    await first.gate.cli(['audit', 'export', '--output', file])
+    expect(await first.gate.json(['audit', 'verify', '--export', file])).toMatchObject(verified)
+    const python = spawnSync('python3', [script, file], { encoding: 'utf8' })
+    if (!python.error) expect(JSON.parse(python.stdout)).toMatchObject(verified)
     const [copied] = await query(database.url, 'select count(*) as n from audit_copies')
     expect(entries.length).toBeGreaterThanOrEqual(Number(copied?.rows[0].n))
 

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import {
   chmodSync,
@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { startPostgres } from '@gatehouse/testkit'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -32,6 +33,8 @@ const scriptedServer = new URL(
   '../packages/server/test/upstream/scripted-server.mjs',
   import.meta.url,
 ).pathname
+
+const script = fileURLToPath(new URL('../scripts/verify_audit.py', import.meta.url))
 
 type Gate = { readonly gate: Installation; readonly run: Run }
 
@@ -417,7 +420,30 @@ test('a log that was shortened is found, named and taken by a person', async () 
   expect(await api(again, 'POST', '/api/audit/acknowledge', { reason: 'a test' })).toMatchObject({
     integrity: 'verified',
   })
-  expect(await api<Page>(again, 'GET', '/api/audit')).toMatchObject({ integrity: 'verified' })
+  // The log that is empty now gets an entry, and the end makes a root over both.
+  using anew = new OwnConnection(run)
+  await anew.invoke(tokenB, 'agent.whoami')
+  const root = { logs: 2, root: expect.stringMatching(/^sha256:/) as string }
+  expect(await here.gate.stop()).toBe(0)
+  const both = { gate: here.gate, run: await here.gate.start(flags) }
+  expect(await api<Page>(both, 'GET', '/api/audit')).toMatchObject({ integrity: 'verified', root })
+  const file = join(here.gate.dataDir, 'export.jsonl')
+  await here.gate.cli(['audit', 'export', '--output', file])
+  expect(await here.gate.json(['audit', 'verify', '--export', file])).toMatchObject({ root })
+  const python = spawnSync('python3', [script, file], { encoding: 'utf8' })
+  if (!python.error) expect(JSON.parse(python.stdout)).toMatchObject({ root })
+
+  // One that is gone as a whole, with its keys, is missed too.
+  expect(await here.gate.stop()).toBe(0)
+  rmSync(join(here.gate.dataDir, 'gates'), { recursive: true })
+  await here.gate.start(['--no-first-agent'])
+  const verified = await here.gate.cli(['audit', 'verify', '--json'])
+  expect(verified.code).not.toBe(0)
+  expect(JSON.parse(verified.stdout)).toMatchObject({
+    integrity: 'failed',
+    kind: 'truncated',
+    detail: expect.stringMatching(/^the log of node-[0-9a-f]{12} is gone/) as string,
+  })
 })
 
 test('wakes reach an agent, and the vault is open or locked, in every process', async () => {

@@ -1,4 +1,4 @@
-import type { Integrity, RemovedEntries } from '@gatehouse/contract'
+import type { Integrity, RemovedEntries, SignedRoot } from '@gatehouse/contract'
 import { asNextStep } from './as-next-step.ts'
 import { green, red } from './colour.ts'
 import type { View } from './define.ts'
@@ -25,6 +25,7 @@ const fields = (result: Integrity, next: NextStep): [string, string | number][] 
     : []),
   ['Verified through', result.verified_through < 0 ? 'an empty log' : result.verified_through],
   ['Verified at', shownTimes(result.verified_at)],
+  ...(result.root ? [['All logs', rootText(result.root)] as [string, string]] : []),
   ...(result.kind ? [[kindLabel(result), result.kind] as [string, string]] : []),
   ...(result.first_bad_id ? [['First bad entry', result.first_bad_id] as [string, string]] : []),
   ...(result.first_bad_seq === undefined
@@ -36,6 +37,10 @@ const fields = (result: Integrity, next: NextStep): [string, string | number][] 
 /** Sentence about the entries that retention removed. */
 export const removedText = ({ entries, removed_at, head }: RemovedEntries): string =>
   `${entries === 1 ? 'entry 0 was' : `entries 0 to ${entries - 1} were`} removed by retention on ${shownTimes(removed_at)}; the head before the rest, ${head}, is signed`
+
+/** Sentence about the root over the heads of all logs. */
+const rootText = ({ logs, root, chain, signed_at }: SignedRoot): string =>
+  `${logs === 1 ? 'the log is' : `${logs} logs are`} as under ${root}, signed by ${chain} at ${shownTimes(signed_at)}`
 
 /** The verdict about a log, and what is wrong with it. */
 export const integrityText = (result: Integrity, view: View): string =>

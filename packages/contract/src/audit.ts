@@ -66,6 +66,21 @@ export const RemovedEntries = z.object({
 })
 export type RemovedEntries = z.infer<typeof RemovedEntries>
 
+/**
+ * The newest root over the heads of all logs, where there are several: of the processes of this machine, and of all nodes on one
+ * PostgreSQL.
+ */
+export const SignedRoot = z.object({
+  root: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  logs: z.int(),
+  /** Chain of the process that signed it. */
+  chain: z.string(),
+  /** Audit entry of that process, which has the heads and the signed note. */
+  entry: AuditId,
+  signed_at: Timestamp,
+})
+export type SignedRoot = z.infer<typeof SignedRoot>
+
 export const Integrity = z.object({
   integrity: z.enum(['verified', 'failed']),
   kind: IntegrityKind.optional(),
@@ -77,6 +92,8 @@ export const Integrity = z.object({
   verified_at: Timestamp,
   /** Entries that are not in the log any more; absent where all of them are. */
   removed: RemovedEntries.optional(),
+  /** Absent where there is one log alone, where no root was made yet, and after a finding. */
+  root: SignedRoot.optional(),
 })
 export type Integrity = z.infer<typeof Integrity>
 

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
-import type { ExportSource } from '../ports/audit-export.ts'
-import type { Note, WitnessTarget } from './target.ts'
+import type { ExportSource, SignedNote } from '../ports/audit-export.ts'
+import type { WitnessTarget } from './target.ts'
 
 type GitWitness = {
   readonly remote: string
@@ -100,7 +100,7 @@ export const gitWitness = (given: GitWitness): WitnessTarget => {
 
   return {
     takes: 'checkpoints',
-    async witness(notes: readonly Note[], signal) {
+    async witness(notes: readonly SignedNote[], signal) {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       await git(['init', '--quiet', '--bare'], { signal })
       const parent = await fetched(signal)

@@ -1,4 +1,4 @@
-import type { ExportPart } from '../ports/audit-export.ts'
+import type { ExportPart, SignedNote } from '../ports/audit-export.ts'
 
 /** A place that entries are carried to: it must have all of a part when the promise resolves. */
 export type EntryTarget = {
@@ -8,14 +8,11 @@ export type EntryTarget = {
   probe(signal: AbortSignal): Promise<void>
 }
 
-/** A signed note over so many entries. */
-export type Note = { readonly size: number; readonly note: string }
-
 /** A witness: it keeps checkpoints, so that a log which is put back or rewritten can be told. */
 export type WitnessTarget = {
   readonly takes: 'checkpoints'
-  /** Takes what it does not have yet, smallest first, one at least; the last stands for those before it. */
-  witness(notes: readonly Note[], signal: AbortSignal): Promise<void>
+  /** Takes what it does not have yet, smallest first, one at least; the last of each kind stands for those before it. */
+  witness(notes: readonly SignedNote[], signal: AbortSignal): Promise<void>
 }
 
 export type Target = EntryTarget | WitnessTarget

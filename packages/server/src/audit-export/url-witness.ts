@@ -6,7 +6,7 @@ import type { WitnessTarget } from './target.ts'
 const timeoutMs = 30_000
 const answerBytesMax = 65_536
 
-/** A server that is sent the newest checkpoint, as a signed note. */
+/** A server that is sent the newest checkpoint, and the newest root over all logs, as a signed note each. */
 export const urlWitness = (
   url: string,
   credential: Credential | null,
@@ -34,7 +34,10 @@ export const urlWitness = (
   return {
     takes: 'checkpoints',
     async witness(notes, signal) {
-      await post(notes.at(-1)?.note ?? '', signal)
+      for (const kind of ['all logs', 'log'] as const) {
+        const last = notes.findLast(({ of }) => of === kind)
+        if (last) await post(last.note, signal)
+      }
     },
   }
 }

@@ -10,7 +10,7 @@ type Parts = {
   /** Makes the index anew. */
   readonly rebuild: () => Promise<void>
   /** Takes other logs as they are, too. */
-  readonly renewHeads: () => Promise<void>
+  readonly renewRoot: () => Promise<void>
 }
 
 /** The remedy of a finding, for people. */
@@ -22,7 +22,7 @@ export const acknowledgeStep =
  * the damaged part. Whatever changes in it afterwards is a new finding.
  */
 export const acknowledge = async (
-  { writer, inspector, rebuild, renewHeads }: Parts,
+  { writer, inspector, rebuild, renewRoot }: Parts,
   reason: string,
   by: By,
 ): Promise<Integrity> => {
@@ -44,7 +44,7 @@ export const acknowledge = async (
     },
   })
   writer.change({ alarm: null, baseline: { ...state, digest } })
-  await renewHeads()
+  await renewRoot()
   await writer.exclusive(rebuild)
   inspector.forget()
   return inspector.inspect('tree')
@@ -52,7 +52,7 @@ export const acknowledge = async (
 
 /** Makes the index anew from the log; an entry says who had it done. */
 export const reindex = async (
-  { writer, inspector, rebuild }: Omit<Parts, 'renewHeads'>,
+  { writer, inspector, rebuild }: Omit<Parts, 'renewRoot'>,
   by: By,
 ): Promise<Integrity> => {
   await writer.append(actOf(by, 'audit.reindexed'))

@@ -25,7 +25,6 @@ import { EntryIndex } from './entry-index/entry-index.ts'
 import { exportLines } from './export.ts'
 import { createExportSource } from './export-source.ts'
 import { createDigests } from './hashing.ts'
-import { OtherHeads } from './heads.ts'
 import { createInspector } from './inspector.ts'
 import { closeIntents } from './intents.ts'
 import { type Keys, keyFile, loadKeys, publicKeyFile } from './keys.ts'
@@ -39,9 +38,11 @@ import { readStart } from './removals.ts'
 import { Retention, type RetentionRules } from './retention.ts'
 import { createSetAside, type SetAside } from './set-aside.ts'
 import { type Alarm, openHeadFile } from './signed-head.ts'
+import { noRoots, SignedRoots } from './signed-roots.ts'
 import { createSigner } from './signer.ts'
 import { takeOver } from './take-over.ts'
 import { anchorsOf, takeStock } from './take-stock.ts'
+import { findForeignKey, tellKey } from './told-key.ts'
 import { Writer } from './writer.ts'
 
 export type AuditLogOptions = {
@@ -131,6 +132,7 @@ const nobody: OtherChains = {
   read: async () => [],
   ends: async () => [],
   removals: async () => [],
+  keys: async () => [],
   takeForeign: async () => false,
 }
 
@@ -146,12 +148,12 @@ const assertChainName = (chain: string): void => {
 const chainsBeside = ({ storage, siblings }: Pick<AuditLogOptions, 'storage' | 'siblings'>) => {
   if (storage.isNetworked) {
     const { copies } = storage
-    return { others: copies, unwatched: copies, recordsHeads: false, copies }
+    return { others: copies, unwatched: copies, makesRoots: true, copies }
   }
   return {
     others: siblings?.all ?? nobody,
     unwatched: siblings?.idle ?? nobody,
-    recordsHeads: siblings?.isFirst === true,
+    makesRoots: siblings?.isFirst === true,
     copies: null,
   }
 }
@@ -260,6 +262,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     ? async () => {
         await remakeCopies({ ...recording, setAside }, writer.standing.state.size)
         await retention.remakeCopies()
+        await tellKey(chains.copies, chain, keys)
       }
     : null
   const rebuild = async (): Promise<void> => {
@@ -271,11 +274,16 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   await writer.open(catchUpAtStart)
   const here = verifierOf(files, others, keys, chain)
   const elsewhere = options.verifier ?? here
-  const heads = chains.recordsHeads ? new OtherHeads({ chain, rows, writer, others, starts }) : null
+  const roots = chains.makesRoots
+    ? new SignedRoots({
+        ...{ chain, keys, rows, writer, others, starts, storage, files, clock },
+        start: () => start.state,
+      })
+    : noRoots
   const inspector = createInspector({
     others: chains.unwatched,
     starts: new ChainStarts(chains.unwatched),
-    checkHeads: async () => (await heads?.check()) ?? null,
+    roots,
     chain,
     start: () => start,
     clock,
@@ -283,7 +291,10 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     files,
     head,
     recorder,
-    checkStatement: () => retention.findForeignStatement(),
+    checkTold: [
+      () => retention.findForeignStatement(),
+      () => findForeignKey(chains.copies, chain, keys),
+    ],
     rebuildCopies,
     forgetOthers: () => rows.forgetOthers(),
     checkpoints: () => anchorsOf(signer.signed()),
@@ -304,11 +315,12 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     moved: async (next) => {
       start = next
       await rows.removeBefore(next.state.size)
-      // The entry about the others' heads may have gone, too.
-      await heads?.renew()
+      // The entry about the last root may have gone, too.
+      await roots.repeat()
     },
   })
   await retention.removeCopies()
+  await tellKey(chains.copies, chain, keys)
   if (taken) await writer.append(taken.entry)
   const closedIntents = await closeIntents({ rows, auditLog: writer })
 
@@ -354,9 +366,10 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     every(1_000, () => writer.probe()),
     every(retentionEveryMs, () => retention.apply()),
     every(options.checkpoint?.everyMs ?? 60_000, async () => {
-      await heads?.record()
+      await roots.record()
       signer.sign()
     }),
+    roots.begin().catch(failed),
     ...(verifyEveryMs > 0 ? [verifyAll().catch(failed), every(verifyEveryMs, verifyAll)] : []),
   ]
 
@@ -421,6 +434,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
         origin: originOf(chain, epoch),
         publicKey: keys.raw,
         ...{ start, starts },
+        keys: async () => [{ chain, public_key: keys.pem }, ...(await others.keys())],
         createdAt: new Date(clock.wall()).toISOString(),
         checkpoints: () =>
           signer
@@ -450,6 +464,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       ...{ directory, chain, keys, clock, files, writer, rows },
       signed: () => signer.signed(),
       all: () => signer.all(),
+      root: () => roots.own,
       begin: () => start.state,
     }),
 
@@ -464,7 +479,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
 
     acknowledge: (reason, by) =>
       acknowledge(
-        { writer, inspector, rebuild, renewHeads: async () => heads?.renew() },
+        { writer, inspector, rebuild, renewRoot: async () => roots.renew() },
         reason,
         by ?? { actor: 'system', request_id: '' },
       ),
@@ -483,7 +498,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     },
 
     async [Symbol.asyncDispose]() {
-      await heads?.record().catch(failed)
+      await roots.record().catch(failed)
       stop.abort()
       await writer.close()
       await Promise.all(upkeep)

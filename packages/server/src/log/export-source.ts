@@ -1,6 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { LogState } from '../domain/audit/chain.ts'
-import type { ExportSource } from '../ports/audit-export.ts'
+import type { ExportSource, SignedNote } from '../ports/audit-export.ts'
 import type { AuditRows } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
 import { originOf } from './checkpoints.ts'
@@ -9,6 +9,8 @@ import { exportPart } from './export-part.ts'
 import type { Keys } from './keys.ts'
 import type { LogFiles } from './log-files.ts'
 import { type Checkpoint, readCheckpoints } from './note.ts'
+import type { RecordedRoot } from './recorded-root.ts'
+import { readRoots } from './root-note.ts'
 import type { Writer } from './writer.ts'
 
 type Parts = {
@@ -22,13 +24,25 @@ type Parts = {
   /** The newest checkpoints, and some of the older ones; and each of them. */
   readonly signed: () => readonly Checkpoint[]
   readonly all: () => readonly Checkpoint[]
+  /** The newest root over all logs that this process made. */
+  readonly root: () => RecordedRoot | null
   /** The state before the first entry that is left. */
   readonly begin: () => LogState
 }
 
+const notesOf = (
+  checkpoints: readonly Checkpoint[],
+  made: RecordedRoot | null,
+): readonly SignedNote[] => {
+  const ofAll = made ? [{ size: made.seq + 1, note: made.note, of: 'all logs' } as const] : []
+  const ofLog = checkpoints.map(({ size, note }) => ({ size, note, of: 'log' }) as const)
+  // A checkpoint is over the entry about the root: of the same size it comes behind.
+  return [...ofAll, ...ofLog].toSorted((a, b) => a.size - b.size)
+}
+
 /** The log as those see it who carry it elsewhere. */
 export const createExportSource = (parts: Parts): ExportSource => {
-  const { directory, chain, keys, clock, files, writer, rows, signed, all, begin } = parts
+  const { directory, chain, keys, clock, files, writer, rows, signed, all, root, begin } = parts
   const cursors = createCursors(directory, chain, keys)
   const origin = (): string => originOf(chain, writer.standing.epoch)
   const partFrom = (state: LogState) =>
@@ -54,7 +68,7 @@ export const createExportSource = (parts: Parts): ExportSource => {
         return partFrom(baseline)
       }
     },
-    notesAfter: (size) => signed().filter((checkpoint) => checkpoint.size > size),
+    notesAfter: (size) => notesOf(signed(), root()).filter((one) => one.size > size),
     begin,
     size: () => writer.standing.state.size,
     async timeOf(seq) {
@@ -81,6 +95,12 @@ export const createExportSource = (parts: Parts): ExportSource => {
             detail: `${source} has another checkpoint over ${kept.size} entries`,
           })
       }
+      for (const kept of readRoots(notes, (name) => (name === chain ? keys : null)))
+        if (kept.size > size)
+          writer.raise({
+            ...{ kind: 'truncated', seq: size, id: null },
+            detail: `${source} has a root over all logs from when this one had ${kept.size} entries, and it has ${size}`,
+          })
     },
   }
 }

@@ -1,7 +1,9 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { LogState } from '../domain/audit/chain.ts'
 import { idOf } from '../domain/audit/verify-range.ts'
+import type { ChainKey } from '../ports/audit-rows.ts'
 import { type ChainStart, type ChainStarts, startOf } from './chain-starts.ts'
+import { parsePublicKey } from './keys.ts'
 import { verifierKey } from './note.ts'
 import type { LogStart, SignedRemoval } from './removals.ts'
 import type { Entries } from './verify-chain.ts'
@@ -22,6 +24,8 @@ export type ExportHeader = {
     readonly chain: string
     readonly size: number
     readonly head: string
+    /** The same as `public_key` of the header, of this chain; absent where its process did not tell it. */
+    readonly public_key?: string
     /** The same as `removal`, of another chain, with the key that its process signed it with, in PEM. */
     readonly removal?: SignedRemoval & { readonly public_key: string }
   }[]
@@ -44,17 +48,34 @@ type Parts = {
   readonly start: LogStart
   /** Where other chains begin. */
   readonly starts: ChainStarts
+  readonly keys: () => Promise<readonly ChainKey[]>
 }
 
 const removalOf = (start: ChainStart | undefined) =>
   start?.signed ? { removal: { ...start.signed, public_key: start.publicKey } } : {}
 
+/** Keys of chains as the header has them. */
+const rawKeys = (keys: readonly ChainKey[]): ReadonlyMap<string, { readonly public_key: string }> =>
+  new Map(
+    keys.flatMap(({ chain, public_key }): [string, { readonly public_key: string }][] => {
+      try {
+        const { raw } = parsePublicKey(public_key, chain)
+        return [[chain, { public_key: raw.toString('base64') }]]
+      } catch {
+        // A key that is none: verification names it.
+        return []
+      }
+    }),
+  )
+
 /** JSON lines: a header, the entries of each chain by seq with the exact hashed text, the checkpoints. */
 export async function* exportLines(parts: Parts): AsyncIterable<string> {
   const { entries, chain, origin, publicKey, start, starts } = parts
   const began = await starts.read()
+  const keys = rawKeys(await parts.keys())
   const chains = parts.chains.map((one) => ({
     ...one,
+    ...keys.get(one.chain),
     ...(one.chain === chain ? {} : removalOf(began.get(one.chain))),
   }))
   const header: ExportHeader = {

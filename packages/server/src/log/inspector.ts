@@ -10,6 +10,7 @@ import type { LogFiles } from './log-files.ts'
 import type { Recorder } from './recorder.ts'
 import { type LogStart, removedOf } from './removals.ts'
 import type { Alarm, HeadFile } from './signed-head.ts'
+import type { Roots } from './signed-roots.ts'
 import { type Anchor, type ChainQuestion, type Found, peakAnchors } from './verify-chain.ts'
 import type { Writer } from './writer.ts'
 
@@ -23,8 +24,7 @@ export type InspectorParts = {
   /** Chains of other processes that nobody else verifies. */
   readonly others: OtherChains
   readonly starts: ChainStarts
-  /** Whether the other logs of this node still hold what was recorded of them here. */
-  readonly checkHeads: () => Promise<Fault | null>
+  readonly roots: Pick<Roots, 'check' | 'confirmed'>
   readonly chain: string
   /** Where the log begins by now. */
   readonly start: () => LogStart
@@ -33,8 +33,8 @@ export type InspectorParts = {
   readonly files: LogFiles
   readonly head: Pick<HeadFile, 'intact' | 'restore'>
   readonly recorder: Pick<Recorder, 'told'>
-  /** Whether the store says of removed entries what this service signed. */
-  readonly checkStatement: () => Promise<Fault | null>
+  /** Finding that the store tells others something else of this log than this service did, one after the other. */
+  readonly checkTold: readonly (() => Promise<Fault | null>)[]
   /** Makes the copies of this node's entries anew; null where there are none. */
   readonly rebuildCopies: (() => Promise<void>) | null
   /** Makes the index of other nodes' chains anew when it is next asked. */
@@ -97,6 +97,7 @@ export const createInspector = (parts: InspectorParts): Inspector => {
   const report: Inspector['report'] = (own) => {
     const { alarm, baseline } = writer.standing
     const wrong = alarm ?? fault ?? own
+    const root = parts.roots.confirmed
     const known = {
       verified_through: (verified.get(chain)?.size ?? 0) - 1,
       verified_at: new Date(verifiedAt).toISOString(),
@@ -106,7 +107,7 @@ export const createInspector = (parts: InspectorParts): Inspector => {
       const accepted = baseline && {
         detail: `entries before ${baseline.size} are as damaged as they were acknowledged`,
       }
-      return { integrity: 'verified', ...accepted, ...known }
+      return { integrity: 'verified', ...accepted, ...known, ...(root ? { root } : {}) }
     }
     return {
       integrity: 'failed',
@@ -138,7 +139,7 @@ export const createInspector = (parts: InspectorParts): Inspector => {
       await compareCopies(state.size, rebuildCopies)
       copiesSeen = began
     }
-    fault = own.fault ?? (await findInOthers(whole)) ?? (await parts.checkHeads())
+    fault = own.fault ?? (await findInOthers(whole)) ?? (await parts.roots.check())
     if (whole) seen = began
     verifiedAt = clock.wall()
   }
@@ -180,9 +181,12 @@ export const createInspector = (parts: InspectorParts): Inspector => {
   const compareCopies = async (size: number, rebuild: () => Promise<void>): Promise<void> => {
     // Entries that were not copied yet are no difference.
     const through = Math.min(size, parts.recorder.told())
-    const fault =
-      (await choose(through).checkCopies({ chain, through }, signal)) ??
-      (await parts.checkStatement())
+    const looks = [
+      () => choose(through).checkCopies({ chain, through }, signal),
+      ...parts.checkTold,
+    ]
+    let fault: Fault | null = null
+    for (const look of looks) fault ??= await look()
     // Entries that were appended meanwhile are copied too.
     if (!fault || (fault.kind === 'inserted' && fault.seq >= through && isOurs(fault.seq))) return
     writer.raise(fault)

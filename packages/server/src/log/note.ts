@@ -29,8 +29,32 @@ export const verifierKey = (name: string, raw: Buffer): string =>
 export const signCheckpoint = (checkpoint: Omit<Checkpoint, 'note'>, keys: Keys): Checkpoint => {
   const { origin, size, root } = checkpoint
   const text = `${origin}\n${size}\n${Buffer.from(root, 'hex').toString('base64')}\n`
-  const signature = Buffer.concat([keyId(origin, keys.raw), keys.sign(Buffer.from(text))])
-  return { ...checkpoint, note: `${text}\n— ${origin} ${signature.toString('base64')}\n` }
+  return { ...checkpoint, note: signNote(origin, text, keys) }
+}
+
+/** A text as a signed note: each of its lines ends. */
+export const signNote = (name: string, text: string, keys: Keys): string => {
+  const signature = Buffer.concat([keyId(name, keys.raw), keys.sign(Buffer.from(text))])
+  return `${text}\n— ${name} ${signature.toString('base64')}\n`
+}
+
+/** Whether one of the lines below a text is the signature of this key under that name. */
+export const isNoteSigned = (
+  name: string,
+  text: string,
+  lines: string,
+  verifier: Verifier,
+): boolean => {
+  const [signed, id] = [Buffer.from(text), keyId(name, verifier.raw)]
+  return lines.split('\n').some((line) => {
+    const [, signer, encoded = ''] = line.split(' ')
+    const bytes = Buffer.from(encoded, 'base64')
+    return (
+      signer === name &&
+      bytes.subarray(0, 4).equals(id) &&
+      verifier.verify(signed, bytes.subarray(4))
+    )
+  })
 }
 
 const notes = /^([^\n]+)\n(\d{1,16})\n([A-Za-z0-9+/]{43}=)\n\n((?:— \S+ [A-Za-z0-9+/=]+\n)+)/gm
@@ -86,17 +110,7 @@ const checkpointOf = ([note, origin = '', size = '', root = '']: RegExpExecArray
 
 const signedBy = (verifier: Verifier, match: RegExpExecArray): Checkpoint | null => {
   const [, origin = '', size = '', root = '', lines = ''] = match
-  const signed = Buffer.from(`${origin}\n${size}\n${root}\n`)
-  const id = keyId(origin, verifier.raw)
-  const ours = lines.split('\n').some((line) => {
-    const [, name, encoded = ''] = line.split(' ')
-    const bytes = Buffer.from(encoded, 'base64')
-    return (
-      name === origin &&
-      bytes.subarray(0, 4).equals(id) &&
-      verifier.verify(signed, bytes.subarray(4))
-    )
-  })
+  const ours = isNoteSigned(origin, `${origin}\n${size}\n${root}\n`, lines, verifier)
   return ours ? checkpointOf(match) : null
 }
 

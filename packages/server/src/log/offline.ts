@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { GatehouseError, type Integrity } from '@gatehouse/contract'
 import { emptyLog, type LogState } from '../domain/audit/chain.ts'
+import { entryOf } from '../domain/audit/entry.ts'
 import { frontierFits } from '../domain/audit/merkle.ts'
 import { type Fault, idOf } from '../domain/audit/verify-range.ts'
 import { startBy } from './chain-starts.ts'
@@ -24,7 +25,16 @@ import {
 } from './keys.ts'
 import { LogReader } from './log-files.ts'
 import { type Checkpoint, readCheckpoints } from './note.ts'
+import { rowOfEntry } from './read-groups.ts'
+import {
+  findMisfit,
+  headsAct,
+  type RecordedRoot,
+  readRecordedRoot,
+  shownRoot,
+} from './recorded-root.ts'
 import { type LogStart, logBegin, readRemoval, readStart, removedOf } from './removals.ts'
+import { type RootNote, readRoots } from './root-note.ts'
 import { readSignedHead, type SignedHead } from './signed-head.ts'
 import { anchorsOf } from './take-stock.ts'
 import {
@@ -71,6 +81,8 @@ type Material = {
   /** Chains of other nodes, in an export, and where they begin; null where that is not signed. */
   readonly others: ReadonlyMap<string, LogState | null>
   readonly verifier: Verifier
+  /** Keys of the chains, as far as they are told; none where roots over all logs can't be compared. */
+  readonly keys: ReadonlyMap<string, Verifier>
   readonly head: SignedHead | null
   /** The log's own checkpoints. */
   readonly checkpoints: readonly Checkpoint[]
@@ -78,6 +90,8 @@ type Material = {
   /** Up to where entries are sealed by now, where that is known: what comes later was put in by somebody. */
   readonly sealed?: () => number
   readonly broken: Fault | null
+  /** Whether it is a part of one log. */
+  readonly isPart?: boolean
   /** Hash of the last entry, as an export claims. */
   readonly end?: string
   /** Where the key of the log may lie, which names what somebody else wrote first. */
@@ -118,6 +132,7 @@ const fromFiles = (options: OfflineOptions, directory: string): Material => {
     start,
     others: new Map(),
     verifier,
+    keys: new Map(),
     head,
     checkpoints: notes.checkpoints.filter((checkpoint) => checkpoint.origin === origin),
     size: head?.size,
@@ -176,32 +191,44 @@ const fromExport = (options: OfflineOptions, file: string): Material => {
       }),
   )
   const start = startOf(header, verifier)
+  const keys = new Map(
+    header.chains.flatMap(({ chain: name, public_key }): [string, Verifier][] =>
+      name !== chain && public_key ? [[name, parsePublicKey(public_key, file)]] : [],
+    ),
+  ).set(chain, verifier)
   return {
-    ...{ entries, chain, others, verifier, head: null, checkpoints, size },
+    ...{ entries, chain, others, verifier, keys, head: null, checkpoints, size },
+    isPart: header.begin !== undefined,
     end: header.chains.find((known) => known.chain === chain)?.head ?? '',
     start: start ?? logBegin,
     broken: broken ?? (start ? null : foreignRemoval),
   }
 }
 
+/** Checkpoints and roots that were kept somewhere else. */
+const readKept = ({ verifier, keys }: Material, { checkpointFile }: OfflineOptions) => {
+  const text = checkpointFile ? fs.readFileSync(checkpointFile, 'utf8') : ''
+  const kept = readCheckpoints(text, verifier)
+  const keptRoots = readRoots(text, (name) => keys.get(name) ?? null)
+  if (checkpointFile && kept.length + keptRoots.length === 0) {
+    throw new GatehouseError('InvalidConfiguration', {
+      origin: checkpointFile,
+      detail: 'no checkpoint in it is signed by the key of this log',
+    })
+  }
+  return { kept, keptRoots }
+}
+
 const judge = async (material: Material, options: Judging): Promise<OfflineReport> => {
   const { entries, chain, others, verifier, head, checkpoints, size, directory } = material
   const { start, broken } = material
-  const kept = options.checkpointFile
-    ? readCheckpoints(fs.readFileSync(options.checkpointFile, 'utf8'), material.verifier)
-    : []
+  const { kept, keptRoots } = readKept(material, options)
   // One over removed entries alone says nothing about those that are left.
   const external = kept.filter(
     (checkpoint) =>
       checkpoint.size > start.state.size &&
       !(options.isPart && checkpoint.size > (material.size ?? 0)),
   )
-  if (options.checkpointFile && kept.length === 0) {
-    throw new GatehouseError('InvalidConfiguration', {
-      origin: options.checkpointFile,
-      detail: 'no checkpoint in it is signed by the key of this log',
-    })
-  }
   const anchors: Anchor[] = [
     ...anchorsOf(checkpoints),
     ...anchorsOf(external).map((anchor) => ({ ...anchor, source: `kept ${anchor.source}` })),
@@ -231,6 +258,8 @@ const judge = async (material: Material, options: Judging): Promise<OfflineRepor
     fault ??= found.fault
     count += found.state.size - from.size
   }
+  const { newest, fault: misfit } = await checkRoots(material, keptRoots)
+  fault ??= misfit
   const signed = Math.max(largestOf(checkpoints), largestOf(external))
   const anchor = head
     ? ({ kind: 'head', size: head.size } as const)
@@ -249,9 +278,76 @@ const judge = async (material: Material, options: Judging): Promise<OfflineRepor
     verified_through: known - 1,
     verified_at: new Date().toISOString(),
     ...removedOf(start),
+    ...(newest && !fault ? { root: shownRoot(newest) } : {}),
     entries: count,
     anchor: external.length > 0 ? { kind: 'checkpoint', size: anchor.size } : anchor,
   }
+}
+
+/** Entries that record a root over all logs, of each chain. */
+const recordedRoots = async ({
+  entries,
+  chain,
+  start,
+  others,
+}: Material): Promise<RecordedRoot[]> => {
+  const roots: RecordedRoot[] = []
+  for (const [name, from] of [[chain, start.state] as const, ...others])
+    for await (const group of entries(name, from?.size ?? 0))
+      for (const entry of group) {
+        const row = entry.body.includes(`"${headsAct}"`) ? rowOfEntry(entry) : null
+        const root = row?.chain === name ? readRecordedRoot(entryOf(row)) : null
+        if (root) roots.push(root)
+      }
+  return roots
+}
+
+/** Compares the logs with the newest root over all of them, and that one with roots that were kept elsewhere. */
+const checkRoots = async (
+  material: Material,
+  kept: readonly RootNote[],
+): Promise<{ readonly newest: RecordedRoot | null; readonly fault: Fault | null }> => {
+  const { chain: own, start, others, keys, isPart } = material
+  if (keys.size === 0) return { newest: null, fault: null }
+  const roots = await recordedRoots(material)
+  const newest = roots.toSorted((a, b) => (a.timestamp < b.timestamp ? 1 : -1))[0] ?? null
+  const startAt = (name: string): LogState =>
+    (name === own ? start.state : others.get(name)) ?? emptyLog
+  const fault =
+    newest &&
+    (await findMisfit(newest, {
+      isTold: (name) => !isPart || name === own,
+      hashAt: (name, seq) => hashAt(material, name, seq),
+      start: startAt,
+      key: (name) => keys.get(name) ?? null,
+    }))
+  if (fault || isPart) return { newest, fault }
+  const gone = kept.find(
+    (one) => startAt(one.chain).size <= one.size && !roots.some((root) => isSameRoot(one, root)),
+  )
+  return { newest, fault: gone ? unrecorded(gone) : null }
+}
+
+const isSameRoot = (kept: RootNote, { chain, root, heads }: RecordedRoot): boolean =>
+  kept.chain === chain &&
+  kept.root === root &&
+  heads.some((head) => head.chain === chain && head.size === kept.size)
+
+const unrecorded = ({ chain, size, logs }: RootNote): Fault => ({
+  kind: 'truncated',
+  seq: size,
+  id: null,
+  detail: `the log of ${chain} does not have the root over ${logs} logs that was kept elsewhere, made after ${size} of its entries`,
+})
+
+const hashAt = async (
+  { entries }: Material,
+  chain: string,
+  seq: number,
+): Promise<string | null> => {
+  for await (const group of entries(chain, seq))
+    return group.find((entry) => entry.seq === seq)?.hash ?? null
+  return null
 }
 
 const idAt = async ({ entries, chain }: Material, seq: number): Promise<string | null> => {

@@ -112,8 +112,9 @@ test('the beginning of a log that nobody writes any more is that which its proce
   const removed = await prune(gate)
   await gate.close()
   await using first = await openFirst(folder, true)
+  await first.reopen()
   expect(await ofGate(first)).toBe(950 - removed)
-  expect(await first.log.verify()).toMatchObject({ integrity: 'verified' })
+  expect(await first.log.verify()).toMatchObject({ integrity: 'verified', root: { logs: 2 } })
 
   const file = path.join(gate.directory, removalsFile)
   const signed = fs.readFileSync(file, 'utf8')
@@ -128,10 +129,12 @@ test('the beginning of a log that nobody writes any more is that which its proce
   expect(await first.log.verify()).toMatchObject({ integrity: 'verified' })
   fs.copyFileSync(path.join(foreign, publicKeyFile), path.join(gate.directory, publicKeyFile))
   expect(await first.log.verify()).toMatchObject(gone)
-  // With both somebody else passes for the process; the end that this one recorded is still there to be found.
+  // With both somebody else passes for the process, but for the root that this one made when it ended.
   fs.copyFileSync(path.join(foreign, removalsFile), file)
-  expect(await first.log.verify()).toMatchObject({ integrity: 'verified' })
-  await first.reopen()
+  expect(await first.log.verify()).toMatchObject({
+    integrity: 'failed',
+    detail: 'the log of gate has another key than under the root that first signed',
+  })
   fs.rmSync(path.join(gate.directory, segmentsFolder), { recursive: true })
   expect(await first.log.verify()).toMatchObject({ integrity: 'failed', kind: 'truncated' })
 })

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { ChainRemoval, OtherChains, ReadableChains } from '../ports/audit-rows.ts'
+import type { ChainKey, ChainRemoval, OtherChains, ReadableChains } from '../ports/audit-rows.ts'
 import { readIfThere } from './files.ts'
 import { parsePublicKey, publicKeyFile } from './keys.ts'
 import { fingerprint, LogReader } from './log-files.ts'
@@ -53,12 +53,19 @@ class GrowingLog extends LogReader {
 
 type Removals = readonly ChainRemoval[]
 
+/** The key of a chain, as the process of a folder wrote it beside its log; none where there is no such file. */
+const keyIn = (folder: string, chain: string): readonly ChainKey[] => {
+  const public_key = readIfThere(path.join(folder, logFolder, publicKeyFile))?.toString('utf8')
+  return public_key === undefined ? [] : [{ chain, public_key }]
+}
+
 /** Statement that the process of a folder signed of entries that retention took out of its log; none where it took none. */
 export const removalIn = (folder: string, chain: string): Removals => {
   const directory = path.join(folder, logFolder)
   const file = path.join(directory, publicKeyFile)
-  const public_key = readIfThere(file)?.toString('utf8')
-  if (public_key === undefined) return []
+  const [key] = keyIn(folder, chain)
+  if (!key) return []
+  const { public_key } = key
   const { signed } = readStart(directory, parsePublicKey(public_key, file), chain)
   return signed ? [{ chain, ...signed, public_key }] : []
 }
@@ -96,10 +103,18 @@ export class SiblingLogs implements ReadableChains {
   }
 
   async removals() {
+    return this.#ofEach((folder, chain) => this.#removalIn(folder, chain))
+  }
+
+  async keys() {
+    return this.#ofEach(keyIn)
+  }
+
+  #ofEach<T>(find: (folder: string, chain: string) => readonly T[]): readonly T[] {
     const logs = this.#refreshed()
     return this.#folders().flatMap((folder, i) => {
       const chain = logs[i]?.chain ?? null
-      return chain === null ? [] : this.#removalIn(folder, chain)
+      return chain === null ? [] : find(folder, chain)
     })
   }
 

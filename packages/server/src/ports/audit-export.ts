@@ -12,13 +12,20 @@ export type ExportPart = {
   readonly checkpoint: string
 }
 
+/** A signed note: a checkpoint of this log, or a root over all of them, by how many entries this one had then. */
+export type SignedNote = {
+  readonly size: number
+  readonly note: string
+  readonly of: 'log' | 'all logs'
+}
+
 /** The log as those see it who carry it elsewhere. */
 export interface ExportSource {
   /** Must return entries behind this state, oldest first, or null where no checkpoint is over more. */
   partFrom(state: LogState): ExportPart | null
 
-  /** Must return signed notes over more than so many entries, smallest first. */
-  notesAfter(size: number): readonly { readonly size: number; readonly note: string }[]
+  /** Must return checkpoints over more than so many entries, and the newest root made since then, smallest first. */
+  notesAfter(size: number): readonly SignedNote[]
 
   /** The state before the first entry that is left. */
   begin(): LogState

@@ -143,6 +143,13 @@ export type ChainRemoval = {
   readonly public_key: string
 }
 
+/** Key by which the process of a chain signs. */
+export type ChainKey = {
+  readonly chain: string
+  /** PEM. */
+  readonly public_key: string
+}
+
 /** Entries of the chains of other processes. */
 export interface ReadableChains {
   /** Must return entries of a chain from a number on, by number. */
@@ -156,6 +163,9 @@ export interface ReadableChains {
 
   /** Must return, of chains of which retention took entries away, what was signed of that last. */
   removals(): Promise<readonly ChainRemoval[]>
+
+  /** Must return the keys of chains whose processes told theirs. */
+  keys(): Promise<readonly ChainKey[]>
 }
 
 /** The same where no process of its own watches them. */
@@ -174,4 +184,7 @@ export interface AuditCopies extends OtherChains {
    * between, begins behind them.
    */
   removeBefore(size: number, removal: ChainRemoval): Promise<void>
+
+  /** Must tell others the key of a chain, in the place of what was told before. */
+  keepKey(key: ChainKey): Promise<void>
 }

@@ -23,6 +23,15 @@ import type { RollbackStore, WriteStore } from './writes.ts'
 export interface MetaStore {
   get(key: string): Promise<string | null>
   set(key: string, value: string): Promise<void>
+
+  /**
+   * Must give the lease that this key names to the owner until `untilMs` if nobody holds it at `nowMs` or the owner does,
+   * in one step, and say whether the owner has it.
+   */
+  lease(key: string, owner: string, nowMs: number, untilMs: number): Promise<boolean>
+
+  /** Must end the lease if this owner holds it. */
+  release(key: string, owner: string): Promise<void>
 }
 
 export interface ClockStore {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from '@gatehouse/testkit'
@@ -10,6 +10,7 @@ import type { RetentionRules } from '../../src/log/retention.ts'
 import { draft, HandClock, silent } from '../../src/log/testing.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import { openPostgres } from '../../src/storage/postgres/open.ts'
+import { createDatabase } from '../../src/storage/postgres/testing.ts'
 
 const server = await startPostgres()
 const url = 'url' in server ? server.url : ''
@@ -23,9 +24,11 @@ const newFolder = (): string => {
   return folder
 }
 
-const openNode = async (directory: string, chain: string, retention?: RetentionRules) => {
+type More = { readonly retention?: RetentionRules; readonly at?: string }
+
+const openNode = async (directory: string, chain: string, { retention, at = url }: More = {}) => {
   const clock = new HandClock()
-  const storage = await openPostgres({ url })
+  const storage = await openPostgres({ url: at })
   const parts = { storage, directory, chain, ids: createIds(), clock, log: silent }
   const auditLog = await openAuditLog({
     ...parts,
@@ -123,7 +126,7 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
     const copied = async () => (await six.storage.copies.read('five', 0, 1))[0]?.seq
     let removed = 0
     {
-      await using five = await openNode(folder, 'five', rules)
+      await using five = await openNode(folder, 'five', { retention: rules })
       const text = 'x'.repeat(700)
       const append = () => five.auditLog.append(draft({ agent: 'five', arguments: { text } }))
       for (let i = 0; i < 20; i += 1) await Promise.all(Array.from({ length: 30 }, append))
@@ -153,7 +156,7 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
       await client.query(`delete from meta where key = $1`, [key])
       const integrity = async () => (await six.auditLog.verify()).integrity
       await expect.poll(integrity).toBe('failed')
-      await using five = await openNode(folder, 'five', rules)
+      await using five = await openNode(folder, 'five', { retention: rules })
       expect(await total()).toBe(601 - removed)
       await client.query(`update meta set value = replace(value, 'size', 'tail') where key = $1`, [
         key,
@@ -164,6 +167,108 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
       })
       const { rows } = await client.query(`select value from meta where key = $1`, [key])
       expect(rows[0]).toMatchObject({ value: expect.stringContaining('size') as string })
+    } finally {
+      await client.end()
+    }
+  })
+
+  test('one of them makes a root over the logs of all, and both compare those with it', async () => {
+    const [folder, kept] = [newFolder(), newFolder()]
+    await using database = await createDatabase(url)
+    const at = database.url
+    {
+      await using nine = await openNode(newFolder(), 'nine', { at })
+      for (let i = 0; i < 2; i += 1) await nine.append('bot')
+    }
+    await using seven = await openNode(newFolder(), 'seven', { at })
+    await seven.append('bot')
+    const roots = async () =>
+      (await seven.auditLog.query({ capability: 'audit.heads', limit: 9, offset: 0 })).entries
+    const client = new pg.Client({ connectionString: at })
+    await client.connect()
+    try {
+      {
+        await using eight = await openNode(folder, 'eight', { at })
+        await eight.append('bot')
+        seven.clock.move(60_000)
+        await expect.poll(async () => (await roots()).length).toBe(1)
+        const [entry] = await roots()
+        expect(entry?.arguments).toMatchObject({
+          seven: { size: 1 },
+          eight: { size: 1 },
+          nine: { size: 2 },
+        })
+        const root = { chain: 'seven', entry: entry?.id, root: entry?.detail?.['root'] }
+        for (const { auditLog } of [seven, eight])
+          expect(await auditLog.verify()).toMatchObject({ integrity: 'verified', root })
+
+        // Another node makes one where that one has grown, and once its turn is over.
+        const endTurn = () => client.query(`update meta set value = '' where key = 'audit.heads'`)
+        await seven.append('bot')
+        for (let i = 0; i < 3; i += 1) {
+          eight.clock.move(60_000)
+          await eight.auditLog.verify()
+        }
+        await seven.append('bot')
+        await endTurn()
+        const sizeOfSeven = async () => {
+          eight.clock.move(60_000)
+          return (await roots())[0]?.arguments['seven']
+        }
+        await expect.poll(sizeOfSeven).toMatchObject({ size: 4 })
+        // The entry about a root is no reason for the next one.
+        for (let i = 0; i < 3; i += 1) {
+          await endTurn()
+          seven.clock.move(60_000)
+          await seven.auditLog.verify()
+        }
+        expect((await roots()).map(({ chain }) => chain)).toEqual(['eight', 'seven'])
+
+        const named = async (detail: string) => {
+          for (const { auditLog } of [seven, eight])
+            await expect
+              .poll(async () => (await auditLog.verify()).detail)
+              .toBe(`the log of nine ${detail} the root that eight signed`)
+        }
+        const { rows } = await client.query(
+          `delete from audit_copies where chain = 'nine'
+            and seq = (select max(seq) from audit_copies where chain = 'nine') returning *`,
+        )
+        await named('is gone, up to the head of 2 entries under')
+        const columns = Object.keys(rows[0] as object)
+        await client.query(
+          `insert into audit_copies (${columns.join()}) values (${columns.map((_, at) => `$${at + 1}`).join()})`,
+          Object.values(rows[0] as object),
+        )
+        const swap = (from: string, to: string) =>
+          client.query(
+            `update meta set value = replace(value, '"chain":"${from}"', '"chain":"${to}"') where key = 'audit.key.nine'`,
+          )
+        await swap('nine', 'none')
+        await named('has another key than under')
+        await swap('none', 'nine')
+        for (const { auditLog } of [seven, eight])
+          await expect.poll(async () => (await auditLog.verify()).integrity).toBe('verified')
+      }
+      // The data directory of one is put back to before the last root was made.
+      cpSync(folder, kept, { recursive: true })
+      {
+        await using eight = await openNode(folder, 'eight', { at })
+        await eight.append('bot')
+        await expect
+          .poll(async () => {
+            seven.clock.move(60_000)
+            return (await roots()).length
+          })
+          .toBe(3)
+      }
+      await using _eight = await openNode(kept, 'eight', { at })
+      await _eight.auditLog.verify()
+      await expect
+        .poll(async () => (await seven.auditLog.verify()).detail)
+        .toMatch(
+          /^the log of eight is gone, up to the head of \d+ entries under the root that seven/,
+        )
     } finally {
       await client.end()
     }

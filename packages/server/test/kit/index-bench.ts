@@ -10,7 +10,12 @@ import type { LoggedEntry } from '../../src/log/frame.ts'
 import { loadKeys } from '../../src/log/keys.ts'
 import type { AuditRow } from '../../src/ports/audit-rows.ts'
 
-const nobody = { read: async () => [], ends: async () => [], removals: async () => [] }
+const nobody = {
+  read: async () => [],
+  ends: async () => [],
+  removals: async () => [],
+  keys: async () => [],
+}
 
 export const newYear = Date.UTC(2026, 0, 1)
 

@@ -68,5 +68,23 @@ export const peopleMusts = (open: Open): void => {
       expect(await again.get('KEY')).toBe('')
       expect(await again.get(awkwardText)).toBe('x')
     })
+
+    test('gives a lease to one owner at a time, until it ends or is released', async () => {
+      await using opened = await open()
+      const { meta } = opened.storage
+      const owners = ['one', 'two', 'three']
+      const got = await Promise.all(owners.map((owner) => meta.lease('work', owner, 10, 20)))
+      expect(got.filter(Boolean)).toHaveLength(1)
+      const [holder, other] = [owners[got.indexOf(true)] ?? '', owners[got.indexOf(false)] ?? '']
+      expect(await meta.lease('work', other, 19, 29)).toBe(false)
+      expect(await meta.lease('work', holder, 19, 30)).toBe(true)
+      expect(await meta.lease('other work', other, 19, 30)).toBe(true)
+      expect(await meta.lease('work', other, 29, 40)).toBe(false)
+      expect(await meta.lease('work', other, 30, 40)).toBe(true)
+      await meta.release('work', holder)
+      expect(await meta.lease('work', holder, 31, 41)).toBe(false)
+      await meta.release('work', other)
+      expect(await meta.lease('work', holder, 31, 41)).toBe(true)
+    })
   })
 }

@@ -9,7 +9,7 @@ const nowMs = Date.UTC(2026, 0, 1)
 /** Rows that several services share, of which the rest is each one's own. */
 class Rows {
   readonly kept = new Map<string, string>()
-  readonly #meta: MetaStore = {
+  readonly #meta: Pick<MetaStore, 'get' | 'set'> = {
     get: async (key) => this.kept.get(key) ?? null,
     set: async (key, value) => void this.kept.set(key, value),
   }
@@ -17,6 +17,7 @@ class Rows {
   share = (opened: Storage): Storage => {
     const isPolicy = (key: string) => key === 'policy'
     const over = (own: MetaStore): MetaStore => ({
+      ...own,
       get: (key) => (isPolicy(key) ? this.#meta.get(key) : own.get(key)),
       set: (key, value) => (isPolicy(key) ? this.#meta.set(key, value) : own.set(key, value)),
     })

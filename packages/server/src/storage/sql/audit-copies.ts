@@ -1,30 +1,42 @@
 import { type Kysely, sql } from 'kysely'
 import { parseStored } from '../../domain/parse-stored.ts'
-import type { AuditCopies, ChainRemoval } from '../../ports/audit-rows.ts'
+import type { AuditCopies, ChainKey, ChainRemoval } from '../../ports/audit-rows.ts'
 import type { Db, Tables } from './tables.ts'
 
 /** Place of what was signed of removed entries, by chain. */
 export const removalKey = (chain: string): string => `audit.removal.${chain}`
+
+/** Place of the key of a chain. */
+const publicKeyKey = (chain: string): string => `audit.key.${chain}`
 
 /** Copies that one statement removes: others wait for none of it long. */
 const removedAtOnce = 20_000
 
 type Row = { readonly key: string; readonly value: string }
 
-const removalOf = ({ key, value }: Row): readonly ChainRemoval[] => {
+const parsed = <T>({ key, value }: Row): readonly T[] => {
   try {
-    return [parseStored<ChainRemoval>(value, `meta ${key}`)]
+    return [parseStored<T>(value, `meta ${key}`)]
   } catch {
-    // Nobody can have signed that: its process finds that its own statement is gone.
+    // No process told that: it finds that what it told is gone.
     return []
   }
 }
 
-export const keepRemoval = async (
+const rowsLike = (db: Pick<Kysely<Tables>, 'selectFrom'>, pattern: string): Promise<Row[]> =>
+  db
+    .selectFrom('meta')
+    .select(['key', 'value'])
+    .where('key', 'like', pattern)
+    .orderBy('key')
+    .execute()
+
+export const keepRemoval = (
   db: Pick<Kysely<Tables>, 'insertInto'>,
   removal: ChainRemoval,
-): Promise<void> => {
-  const row = { key: removalKey(removal.chain), value: JSON.stringify(removal) }
+): Promise<void> => keep(db, { key: removalKey(removal.chain), value: JSON.stringify(removal) })
+
+const keep = async (db: Pick<Kysely<Tables>, 'insertInto'>, row: Row): Promise<void> => {
   await db
     .insertInto('meta')
     .values(row)
@@ -57,14 +69,16 @@ export const sqlAuditCopies = ({ read, write }: Db): Omit<AuditCopies, 'takeFore
   },
 
   async removals() {
-    const rows = await read
-      .selectFrom('meta')
-      .select(['key', 'value'])
-      .where('key', 'like', removalKey('%'))
-      .orderBy('key')
-      .execute()
-    return rows.flatMap(removalOf)
+    const rows = await rowsLike(read, removalKey('%'))
+    return rows.flatMap((row) => parsed<ChainRemoval>(row))
   },
+
+  async keys() {
+    const rows = await rowsLike(read, publicKeyKey('%'))
+    return rows.flatMap((row) => parsed<ChainKey>(row))
+  },
+
+  keepKey: (key) => keep(write, { key: publicKeyKey(key.chain), value: JSON.stringify(key) }),
 
   async drop(chain) {
     await write.deleteFrom('audit_copies').where('chain', '=', chain).execute()

@@ -1,24 +1,19 @@
 import { GatehouseError } from '@gatehouse/contract'
-import { parseStored } from '../../domain/parse-stored.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Storage } from '../../ports/storage.ts'
 
 export type LeaseDeps = {
-  readonly storage: Pick<Storage, 'transaction'>
+  readonly storage: Pick<Storage, 'meta'>
   readonly clock: Clock
   /** Name of this node. */
   readonly node: string
 }
-
-type Lease = { readonly owner: string; readonly until_ms: number }
 
 /** Longer than any work that is done under a lease, so that it ends by itself only where its node died. */
 const leaseMs = 120_000
 const lookMs = 200
 
 const keyOf = (name: string): string => `upstream.login.${name}`
-
-const readLease = (name: string, text: string): Lease => parseStored(text, `meta.${keyOf(name)}`)
 
 /**
  * One node at a time changes what is kept of a login.
@@ -64,22 +59,11 @@ export class LoginLease {
 
   #take(name: string): Promise<boolean> {
     const { storage, clock, node } = this.#deps
-    return storage.transaction(async ({ meta }) => {
-      const text = await meta.get(keyOf(name))
-      const held = text ? readLease(name, text) : null
-      const nowMs = clock.now()
-      if (held !== null && held.owner !== node && nowMs < held.until_ms) return false
-      const lease: Lease = { owner: node, until_ms: nowMs + leaseMs }
-      await meta.set(keyOf(name), JSON.stringify(lease))
-      return true
-    })
+    const nowMs = clock.now()
+    return storage.meta.lease(keyOf(name), node, nowMs, nowMs + leaseMs)
   }
 
   #release(name: string): Promise<void> {
-    const { storage, node } = this.#deps
-    return storage.transaction(async ({ meta }) => {
-      const text = await meta.get(keyOf(name))
-      if (text && readLease(name, text).owner === node) await meta.set(keyOf(name), '')
-    })
+    return this.#deps.storage.meta.release(keyOf(name), this.#deps.node)
   }
 }

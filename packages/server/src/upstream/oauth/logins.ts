@@ -26,7 +26,7 @@ export type LoginDeps = {
   readonly outbound: Outbound
   readonly secrets: Pick<Secrets, 'use' | 'keepForService' | 'forgetForService'>
   readonly clock: Clock
-  readonly storage: Pick<Storage, 'transaction'>
+  readonly storage: Pick<Storage, 'meta'>
   /** Name of this node. */
   readonly node: string
   /** Address of a description of this client (client id metadata document), where there is one. */

@@ -1,0 +1,243 @@
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Bench, openBench } from '../../test/kit/log-bench.ts'
+import { emptyLog } from '../domain/audit/chain.ts'
+import { entryOf } from '../domain/audit/entry.ts'
+import { rootOverHeads } from '../domain/audit/heads-root.ts'
+import { checkpointsFile } from './checkpoints.ts'
+import type { ExportHeader } from './export.ts'
+import { hashing } from './hashing.ts'
+import { loadKeys, publicKeyFile } from './keys.ts'
+import { LogReader, segmentsFolder } from './log-files.ts'
+import { verifyOffline } from './offline.ts'
+import { findMisfit, headsAct, readRecordedRoot } from './recorded-root.ts'
+import { signRoot } from './root-note.ts'
+import { IdleLogs, logFolder, SiblingLogs } from './sibling-logs.ts'
+import { headFile } from './signed-head.ts'
+import { frameAt, textOf } from './testing.ts'
+
+const python = spawnSync('python3', ['--version']).status === 0
+const script = fileURLToPath(new URL('../../../../scripts/verify_audit.py', import.meta.url))
+
+const newFolder = (): string => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'gatehouse-roots-'))
+  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** The log of a gate process, and that of the first one, which reads it. */
+const openTwo = async () => {
+  const gate = await openBench({ chain: 'gate' })
+  const folder = newFolder()
+  fs.symlinkSync(gate.directory, path.join(folder, logFolder))
+  const first = await openBench({
+    chain: 'first',
+    // Read anew by each life of the service.
+    get siblings() {
+      const folders = () => (fs.existsSync(path.join(folder, logFolder)) ? [folder] : [])
+      return { all: new SiblingLogs(folders), idle: new IdleLogs(() => []), isFirst: true }
+    },
+  })
+  return {
+    gate,
+    first,
+    folder,
+    [Symbol.asyncDispose]: async () => {
+      await first[Symbol.asyncDispose]()
+      await gate[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const roots = async ({ log }: Bench): Promise<number> =>
+  (await log.query({ capability: headsAct, limit: 1, offset: 0 })).total
+
+/** Lets the minute pass after which a root is made, if there is reason to. */
+const minute = async (bench: Bench): Promise<void> => {
+  bench.clock.move(60_000)
+  await expect.poll(async () => (await bench.log.verify()).integrity).toBe('verified')
+}
+
+test('a root is made over all logs when another one has grown, and only then', async () => {
+  await using two = await openTwo()
+  const { gate, first } = two
+  await first.fill(3)
+  expect((await first.log.verify()).root).toBeUndefined()
+  await gate.fill(5)
+  first.clock.move(60_000)
+  await expect.poll(() => roots(first)).toBe(1)
+  const found = await first.log.verify()
+  const [entry] = (await first.log.query({ capability: headsAct, limit: 1, offset: 0 })).entries
+  expect(found).toMatchObject({
+    integrity: 'verified',
+    root: { logs: 2, chain: 'first', entry: entry?.id, root: entry?.detail?.['root'] },
+  })
+  expect(entry?.arguments).toMatchObject({ gate: { size: 5 }, first: { size: 3 } })
+  await minute(first)
+  await first.fill(3)
+  await minute(first)
+  expect(await roots(first)).toBe(1)
+  await gate.fill(1)
+  await first.reopen()
+  expect(await roots(first)).toBe(2)
+  expect((await first.log.verify()).root?.root).not.toBe(found.root?.root)
+})
+
+test('a log that was cut short stays named, and no root is made over it until a person accepts it', async () => {
+  await using two = await openTwo()
+  const { gate, first } = two
+  await gate.fill(5)
+  await first.reopen()
+  await gate.fill(5)
+  await first.reopen()
+  await gate.close()
+  // With all that the process sealed over its log.
+  for (const name of [headFile, checkpointsFile]) fs.rmSync(path.join(gate.directory, name))
+  const [segment = ''] = fs.readdirSync(path.join(gate.directory, segmentsFolder))
+  const { at } = frameAt(gate.directory, 5)
+  fs.truncateSync(path.join(gate.directory, segmentsFolder, segment), at)
+  const cut = {
+    integrity: 'failed',
+    kind: 'truncated',
+    detail:
+      'the log of gate is gone, up to the head of 10 entries under the root that first signed',
+  }
+  await first.reopen()
+  const before = await roots(first)
+  expect(await first.log.verify()).toMatchObject(cut)
+  first.clock.move(60_000)
+  expect(await first.log.verify()).toMatchObject(cut)
+  await first.reopen()
+  expect(await first.log.verify()).toMatchObject(cut)
+  expect(await roots(first)).toBe(before)
+  expect(await first.log.acknowledge('a test')).toMatchObject({
+    integrity: 'verified',
+    root: { logs: 2 },
+  })
+  fs.rmSync(path.join(two.folder, logFolder))
+  expect(await first.log.verify()).toMatchObject({
+    integrity: 'failed',
+    detail: expect.stringContaining('the log of gate ') as string,
+  })
+})
+
+type Change = (header: ExportHeader, lines: string[]) => [object, string[]]
+
+const ofGate = (line: string): boolean => line.includes('"chain":"gate","id"')
+
+test('an export is compared with the newest root in it, and that with a root that was kept elsewhere', async () => {
+  await using two = await openTwo()
+  const { gate, first } = two
+  await gate.fill(5)
+  await first.fill(2)
+  await first.reopen()
+  const early = await textOf(first.log.export())
+  await gate.fill(2)
+  await first.reopen()
+  const kept = newFolder()
+  expect(await first.log.verify()).toMatchObject({ root: { logs: 2 } })
+  const [witnessed, checkpoint] = (['all logs', 'log'] as const).map((kind) =>
+    first.log.exportSource.notesAfter(0).findLast(({ of }) => of === kind),
+  )
+  const notes = path.join(kept, 'notes.txt')
+  fs.writeFileSync(notes, `${witnessed?.note}\n${checkpoint?.note}\n`)
+  const [head = '', ...rest] = (await textOf(first.log.export())).trimEnd().split('\n')
+  const header = JSON.parse(head) as ExportHeader
+
+  const file = path.join(kept, 'export.jsonl')
+  const judge = async (text: string, expected: object, withKept = true) => {
+    fs.writeFileSync(file, text)
+    const options = withKept ? { checkpointFile: notes } : {}
+    expect(await verifyOffline({ exportFile: file, ...options })).toMatchObject(expected)
+    if (!python) return
+    const args = [script, file, ...(withKept ? ['--checkpoint', notes] : [])]
+    const { stdout, stderr } = spawnSync('python3', args, { encoding: 'utf8' })
+    expect(stderr).toBe('')
+    const { detail: _, first_bad_id: __, ...told } = expected as Record<string, unknown>
+    expect(JSON.parse(stdout)).toMatchObject(told)
+  }
+  const change = (by: Change): string => {
+    const [changed, lines] = by(header, rest)
+    return [JSON.stringify(changed), ...lines].join('\n')
+  }
+  const chains = (name: string, by: object | null) =>
+    header.chains.flatMap((one) => (one.chain !== name ? one : by ? { ...one, ...by } : []))
+
+  const root = { logs: 2, chain: 'first' }
+  await judge(
+    change((same, lines) => [same, lines]),
+    { integrity: 'verified', root },
+  )
+  const cut = { integrity: 'failed', kind: 'truncated', first_bad_seq: 6 }
+  await judge(
+    change((all, lines) => [
+      { ...all, chains: chains('gate', { size: 6 }) },
+      lines.filter((line) => !(ofGate(line) && line.startsWith('{"seq":6'))),
+    ]),
+    { ...cut, detail: expect.stringContaining('the log of gate is gone') as string },
+  )
+  await judge(
+    change((all, lines) => [
+      { ...all, chains: chains('gate', null) },
+      lines.filter((line) => !ofGate(line)),
+    ]),
+    cut,
+  )
+  const other = loadKeys(newFolder()).raw.toString('base64')
+  await judge(
+    change((all, lines) => [{ ...all, chains: chains('gate', { public_key: other }) }, lines]),
+    { integrity: 'failed', kind: 'modified', first_bad_seq: 0 },
+  )
+  // An export from before that root lacks the entry about it; by itself it is sound.
+  await judge(early, { integrity: 'verified', root }, false)
+  fs.writeFileSync(notes, `${witnessed?.note}\n`)
+  await judge(early, { integrity: 'failed', kind: 'truncated' })
+})
+
+test('a root is that which the key of its process signed, over the heads that are told with it', async () => {
+  await using two = await openTwo()
+  const { gate, first } = two
+  await gate.fill(3)
+  await first.fill(1)
+  await first.reopen()
+  const [entry] = (await first.log.query({ capability: headsAct, limit: 1, offset: 0 })).entries
+  const recorded = entry && readRecordedRoot(entry)
+  if (!recorded) throw new Error('no root was recorded')
+  const keys = { first: loadKeys(first.directory), gate: loadKeys(gate.directory) }
+  const all = (directory: string) => [...new LogReader(directory).entries(0)].flat()
+  const entries = { first: all(first.directory), gate: all(gate.directory) }
+  const logs = {
+    isTold: () => true,
+    hashAt: async (chain: string, seq: number) =>
+      entries[chain as keyof typeof entries][seq]?.hash ?? null,
+    start: () => emptyLog,
+    key: (chain: string) => keys[chain as keyof typeof keys],
+  }
+  expect(await findMisfit(recorded, logs)).toBeNull()
+  const short = recorded.heads.map((head) =>
+    head.chain === 'gate' ? { ...head, size: 2, head: entries.gate[1]?.hash ?? '' } : head,
+  )
+  const root = rootOverHeads(hashing, short)
+  const claim = { chain: 'first', logs: 2, root, size: 1 }
+  const forged = {
+    kind: 'modified',
+    id: recorded.id,
+    detail: 'the root over all logs that first recorded is not the one that its key signed',
+  }
+  for (const change of [
+    { heads: short },
+    { heads: short, root },
+    { heads: short, root, note: signRoot(claim, loadKeys(newFolder())).note },
+    { note: recorded.note.replace('\n2\n', '\n3\n') },
+    { root: `${'0'.repeat(64)}` },
+  ])
+    expect(await findMisfit({ ...recorded, ...change }, logs)).toMatchObject(forged)
+  const own = { heads: short, root, note: signRoot(claim, keys.first).note }
+  expect(await findMisfit({ ...recorded, ...own }, logs)).toBeNull()
+  expect(fs.readFileSync(path.join(first.directory, publicKeyFile), 'utf8')).toBe(keys.first.pem)
+  expect(readRecordedRoot(entryOf({ ...recorded, body: '{}' } as never))).toBeNull()
+})

@@ -1,0 +1,259 @@
+import type { SignedRoot } from '@gatehouse/contract'
+import type { LogState } from '../domain/audit/chain.ts'
+import { entryOf, plainDraft } from '../domain/audit/entry.ts'
+import type { ChainHead } from '../domain/audit/heads-root.ts'
+import type { Fault } from '../domain/audit/verify-range.ts'
+import type { AuditRows, ReadableChains } from '../ports/audit-rows.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Storage } from '../ports/storage.ts'
+import { type ChainStarts, type Starts, startOf } from './chain-starts.ts'
+import { type Keys, parsePublicKey, type Verifier } from './keys.ts'
+import type { LogReader } from './log-files.ts'
+import {
+  findMisfit,
+  headsAct,
+  keyPrint,
+  type PresentLogs,
+  type RecordedRoot,
+  readRecordedRoot,
+  recordRoot,
+  shownRoot,
+} from './recorded-root.ts'
+import type { Writer } from './writer.ts'
+
+type Parts = {
+  /** Of this process. */
+  readonly chain: string
+  readonly keys: Keys
+  readonly storage: Pick<Storage, 'id' | 'isNetworked' | 'meta' | 'wallMs'>
+  readonly rows: Pick<AuditRows, 'query'>
+  readonly writer: Pick<Writer, 'append' | 'standing'>
+  readonly files: Pick<LogReader, 'entry'>
+  /** Where the log of this process begins. */
+  readonly start: () => LogState
+  readonly others: ReadableChains
+  readonly starts: ChainStarts
+  readonly clock: Pick<Clock, 'now'>
+}
+
+type Known = { readonly last: RecordedRoot | null; readonly newest: RecordedRoot | null }
+
+const leaseKey = 'audit.heads'
+/** The others make none meanwhile: longer than from one root to the next, and shorter than two of those. */
+const turnMs = 90_000
+/** Entries among which the newest root of this store is, and the newest of this process. */
+const looked = 20
+/** Roots of other nodes are looked for so often at most: a long log is queried for that. */
+const lookEveryMs = 10_000
+/** More would not fit into one entry. */
+const headsMax = 256
+
+/** Roots over all logs, as one process makes and checks them. */
+export interface Roots {
+  /** The newest one, as it was last found to hold. */
+  readonly confirmed: SignedRoot | null
+
+  /** The newest that this process made, since it started or among the newest in its log. */
+  readonly own: RecordedRoot | null
+
+  /** Must make a root at a start, where others have not only just begun, too: a moved store has other logs. */
+  begin(): Promise<void>
+
+  /** Must make a root where another log has grown, and where the logs still are what the last one says. */
+  record(): Promise<void>
+
+  /** Must make one again, where this process made one: the entry about it may have gone. */
+  repeat(): Promise<void>
+
+  /** Must make one whatever the last one says: what is wrong with the logs was accepted. */
+  renew(): Promise<void>
+
+  /** Must return the first thing that is not as the newest root says, or the newest that this process made. */
+  check(): Promise<Fault | null>
+}
+
+const nothing = async (): Promise<void> => undefined
+
+/** Where another process makes the roots, and checks them. */
+export const noRoots: Roots = {
+  ...{ confirmed: null, own: null, begin: nothing, record: nothing, repeat: nothing },
+  ...{ renew: nothing, check: async () => null },
+}
+
+/**
+ * One root over the heads of all logs, signed and recorded in the log of the process that made it. What is signed over that log
+ * is signed over all of them, and none can be shortened, put back or taken away unseen.
+ */
+export class SignedRoots implements Roots {
+  readonly #parts: Parts
+  #own: RecordedRoot | null = null
+  #confirmed: RecordedRoot | null = null
+  #known: Known | null = null
+  #lookedMs = 0
+  /** One is made after the other: two at once would find the same reason. */
+  #busy: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  get confirmed(): SignedRoot | null {
+    return this.#confirmed && shownRoot(this.#confirmed)
+  }
+
+  get own(): RecordedRoot | null {
+    return this.#own
+  }
+
+  async begin(): Promise<void> {
+    if (!this.#parts.storage.isNetworked) await this.record()
+  }
+
+  record(): Promise<void> {
+    return this.#after(async () => {
+      const { last } = await this.#last()
+      await this.#recordWhere((heads) => this.#hasGrown(heads, last))
+    })
+  }
+
+  repeat(): Promise<void> {
+    return this.#after(async () => {
+      if (this.#own) await this.#recordWhere(() => true)
+    })
+  }
+
+  renew(): Promise<void> {
+    return this.#after(async () => {
+      const { last } = await this.#last()
+      const heads = await this.#present()
+      if (last !== null || heads.length > 1) await this.#append(heads)
+    })
+  }
+
+  async check(): Promise<Fault | null> {
+    const { newest, own } = await this.#last()
+    const recorded = [...new Set([newest, own].filter((one) => one !== null))]
+    if (recorded.length === 0) return null
+    const keys = await this.#keys()
+    const fault = await this.#parts.starts.steady(
+      async (starts) => {
+        const logs = this.#logs(starts, keys)
+        for (const one of recorded) {
+          const found = await findMisfit(one, logs)
+          if (found) return found
+        }
+        return null
+      },
+      (found) => found !== null,
+    )
+    this.#confirmed = fault ? null : newest
+    return fault
+  }
+
+  #after(work: () => Promise<void>): Promise<void> {
+    const done = this.#busy.then(work)
+    this.#busy = done.catch(() => undefined)
+    return done
+  }
+
+  async #recordWhere(isDue: (heads: readonly ChainHead[]) => boolean): Promise<void> {
+    const heads = await this.#present()
+    if (!isDue(heads) || !(await this.#hasTurn())) return
+    // @SECURITY A root over what contradicts the last one would make a shortened log the accepted one; signed-roots.test.ts.
+    if ((await this.check()) === null) await this.#append(heads)
+  }
+
+  async #hasTurn(): Promise<boolean> {
+    const { storage, chain } = this.#parts
+    if (!storage.isNetworked) return true
+    const nowMs = await storage.wallMs()
+    return storage.meta.lease(leaseKey, chain, nowMs, nowMs + turnMs)
+  }
+
+  /** Whether there is more in another log than under a root of this store; the entry about that root alone does not count. */
+  #hasGrown(heads: readonly ChainHead[], last: RecordedRoot | null): boolean {
+    if (last === null) return heads.length > 1
+    if (last.store !== this.#parts.storage.id) return true
+    const sizes = new Map(last.heads.map(({ chain, size }) => [chain, size]))
+    sizes.set(last.chain, Math.max(sizes.get(last.chain) ?? 0, last.seq + 1))
+    return heads.some(({ chain, size }) => chain !== this.#parts.chain && sizes.get(chain) !== size)
+  }
+
+  #logs(starts: Starts, keys: ReadonlyMap<string, Verifier>): PresentLogs {
+    const { chain: own, start } = this.#parts
+    return {
+      isTold: () => true,
+      hashAt: (chain, seq) => this.#hashAt(chain, seq),
+      start: (chain) => (chain === own ? start() : startOf(starts, chain)),
+      key: (chain) => keys.get(chain) ?? null,
+    }
+  }
+
+  async #hashAt(chain: string, seq: number): Promise<string | null> {
+    const { chain: own, files, others } = this.#parts
+    if (chain === own) return files.entry(seq)?.hash ?? null
+    const [entry] = await others.read(chain, seq, 1)
+    return entry?.seq === seq ? entry.hash : null
+  }
+
+  async #keys(): Promise<ReadonlyMap<string, Verifier>> {
+    const { chain: own, keys, others } = this.#parts
+    const told = (await others.keys()).flatMap(({ chain, public_key }): [string, Verifier][] => {
+      try {
+        return [[chain, parsePublicKey(public_key, chain)]]
+      } catch {
+        // A key that is none: a root that names one finds that it is another.
+        return []
+      }
+    })
+    return new Map([...told, [own, keys]])
+  }
+
+  async #append(heads: readonly ChainHead[]): Promise<void> {
+    const { chain, storage, keys, writer } = this.#parts
+    if (heads.length > headsMax)
+      throw new Error(`no root is made over ${heads.length} logs, ${headsMax} at most`)
+    const said = recordRoot({ chain, store: storage.id, heads }, keys)
+    const entry = await writer.append(plainDraft({ actor: 'system', request_id: '', ...said }))
+    const made = readRecordedRoot(entry)
+    this.#own = made
+    this.#known = { last: made, newest: made }
+  }
+
+  /** Where all logs end now, that of this process as well. */
+  async #present(): Promise<readonly ChainHead[]> {
+    const { chain: own, writer, others } = this.#parts
+    const keys = await this.#keys()
+    const printOf = (chain: string): string => {
+      const key = keys.get(chain)
+      return key ? keyPrint(key.raw) : ''
+    }
+    const { size, head } = writer.standing.state
+    const heads: ChainHead[] = [{ chain: own, size, head, key: printOf(own) }]
+    for (const { chain, next } of await others.ends()) {
+      const hash = chain === own ? null : await this.#hashAt(chain, next - 1)
+      if (hash !== null) heads.push({ chain, size: next, head: hash, key: printOf(chain) })
+    }
+    return heads
+  }
+
+  /** The newest root of all, the newest of this store, and the newest of it that this process made. */
+  async #last(): Promise<Known & { readonly own: RecordedRoot | null }> {
+    const { storage, clock } = this.#parts
+    const isOld = storage.isNetworked && clock.now() - this.#lookedMs >= lookEveryMs
+    if (this.#known === null || isOld) {
+      this.#lookedMs = clock.now()
+      this.#known = await this.#look()
+    }
+    return { ...this.#known, own: this.#own }
+  }
+
+  async #look(): Promise<Known> {
+    const { chain, storage, rows } = this.#parts
+    const page = await rows.query({ capability: headsAct, limit: looked, offset: 0 })
+    const found = page.rows.flatMap((row) => readRecordedRoot(entryOf(row)) ?? [])
+    const ofStore = found.filter((one) => one.store === storage.id)
+    this.#own ??= ofStore.find((one) => one.chain === chain) ?? null
+    return { last: found[0] ?? null, newest: ofStore[0] ?? null }
+  }
+}
