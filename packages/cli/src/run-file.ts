@@ -9,7 +9,7 @@ type Trusted = { readonly text: string } | null
 
 const unsafe = (file: string, why: string, fix: string): CliError =>
   new CliError('UnsafeFile', exitCodes.notAllowed, `${file} ${why}.`, {
-    recovery: [{ action: fix, description: 'and try again.' }],
+    recovery: [{ action: fix, description: 'Then try again.' }],
   })
 
 function assertOurs(file: string, { uid, mode }: Stats, forbidden: number): void {

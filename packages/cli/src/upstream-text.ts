@@ -89,7 +89,7 @@ export const grantLines = ({ server, grants, credentials, per_agent }: Upstream)
   const keys = Object.keys(credentials)
   if (server.kind === 'http') return keys.length > 0 ? [`Credentials: ${keys.join(', ')}`] : []
   return [
-    `Folders: ${grants.folders.map(({ path, read_only }) => `${path}${read_only ? '' : ' (may write)'}`).join(', ') || 'none but its own'}`,
+    `Folders: ${grants.folders.map(({ path, read_only }) => `${path} (${read_only ? 'read only' : 'may write'})`).join(', ') || 'none but its own'}`,
     `Hosts: ${grants.hosts.join(', ') || 'none'}`,
     `Environment: ${[...Object.keys(grants.environment), ...keys].join(', ') || 'nothing'}`,
     `Processes: ${per_agent ? 'one for each agent' : 'one for all agents'}`,

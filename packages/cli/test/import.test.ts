@@ -60,6 +60,8 @@ test('shows and asks at a terminal, and does what was said', async () => {
   expect(err).toContain('May filesystem connect to registry.npmjs.org:443? [y/N]')
   expect(err).toContain('The name filesystem is taken: it becomes filesystem-claude-code.')
   expect(err).toContain('add_note')
+  const granted = `Folders: ${docs} (read only)\nHosts: registry.npmjs.org:443\n`
+  expect(err).toContain(`${granted}Environment: LEVEL, FILES_TOKEN\n`)
   expect(err).toContain('bad of claude-code was left as it was: The upstream server bad')
   expect(err).toContain(`Put filesystem-claude-code behind the gate, and out of ${file}?`)
   expect(out).toContain('filesystem-claude-code is behind the gate: 2 tools offered')

@@ -24,7 +24,9 @@ test('asks at a terminal for each thing that a server needs, shows what it got, 
   const asked = [`May papers read ${docs}? [y, w to write too, N] `]
   asked.push('May papers connect to registry.npmjs.org:443? [y/N] ')
   for (const question of asked) expect(err).toContain(question)
-  expect(err).toContain(`Folders: ${docs}\nHosts: registry.npmjs.org:443\nEnvironment: nothing\n`)
+  expect(err).toContain(
+    `Folders: ${docs} (read only)\nHosts: registry.npmjs.org:443\nEnvironment: nothing\n`,
+  )
   expect(err.indexOf('Folders: ')).toBeLessThan(err.indexOf('of papers to agents?'))
   const grants = { folders: [{ path: docs, read_only: true }], hosts: ['registry.npmjs.org:443'] }
   expect(kit.sentTo('addUpstream')).toMatchObject([

@@ -49,18 +49,19 @@ export async function readConfigFile(name: string, newMode: number): Promise<Con
     throw refuse(
       `${name} belongs to another user.`,
       'run this as the user of the client',
-      'and try again.',
+      'Then try again.',
     )
   const path = await realpath(name).catch((cause: unknown) => {
-    throw refuse(`${name} is a link that leads nowhere.`, `rm ${name}`, 'and try again.', cause)
+    throw refuse(`${name} is a link that leads nowhere.`, `rm ${name}`, 'Then try again.', cause)
   })
   const found = await stat(path)
-  if (!found.isFile()) throw refuse(`${name} is no regular file.`, 'move it away', 'and try again.')
+  if (!found.isFile())
+    throw refuse(`${name} is no regular file.`, 'move it away', 'Then try again.')
   if (!isOurs(found))
     throw refuse(
       `${name} leads to ${path}, which belongs to another user.`,
       'run this as the user of the client',
-      'and try again.',
+      'Then try again.',
     )
   return { path, bytes: await readFile(path), mode: found.mode & 0o777 }
 }

@@ -42,7 +42,7 @@ export const loadFormat = async (name: FormatName): Promise<ConfigFormat> =>
 export const unusable = (file: string, message: string, cause?: unknown): CliError =>
   new CliError('ConfigUnusable', exitCodes.failed, `${file} was left as it is: ${message}`, {
     ...(cause === undefined ? {} : { cause }),
-    recovery: [{ action: 'correct the file', description: 'and try again.' }],
+    recovery: [{ action: 'correct the file', description: 'Then try again.' }],
   })
 
 /** Raises `ConfigMalformed`. */
@@ -55,7 +55,7 @@ export function readText(format: ConfigFormat, file: string, text: string): Memb
       'ConfigMalformed',
       exitCodes.failed,
       `${file}:${cause.line}:${cause.column}: ${cause.message}`,
-      { cause, recovery: [{ action: 'correct the file', description: 'and try again.' }] },
+      { cause, recovery: [{ action: 'correct the file', description: 'Then try again.' }] },
     )
   }
 }

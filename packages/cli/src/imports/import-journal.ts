@@ -53,7 +53,7 @@ const underWay = ({ kind, pid }: Journal): CliError =>
     'Conflict',
     exitCodes.failed,
     `An import is under way as process ${pid}${kind === 'undo' ? ', which undoes it' : ''}.`,
-    { recovery: [{ action: 'wait until it has ended', description: 'and try again.' }] },
+    { recovery: [{ action: 'wait until it has ended', description: 'Then try again.' }] },
   )
 
 /** An import or undo that was killed; null where there is none. Raises `Conflict` for one that is under way. */

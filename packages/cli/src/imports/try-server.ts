@@ -2,10 +2,17 @@ import type { AddUpstream, UpstreamReview } from '@gatehouse/contract'
 import { ClientError } from '@gatehouse/rest-client'
 import { counted } from '../counted.ts'
 import type { Context } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
 import { toFailure } from '../failure.ts'
 import { askFolders, askHosts, type Surroundings } from '../grants/ask-grants.ts'
 import { foldersOf, hostsOf } from '../grants/server-grants.ts'
-import { isWaiting, refusedHostsText, remarksText, toolTable } from '../upstream-text.ts'
+import {
+  grantLines,
+  isWaiting,
+  refusedHostsText,
+  remarksText,
+  toolTable,
+} from '../upstream-text.ts'
 import { type Candidate, namesFor } from './candidates.ts'
 
 type Extra = { readonly grant: readonly string[]; readonly host: readonly string[] }
@@ -75,6 +82,8 @@ const foundText = ({ order, review: { tools, ...rest } }: Tried, { views }: Cont
     toolTable(tools, views.stderr),
     ...remarksText(tools),
     ...refusedHostsText({ tools, ...rest }),
+    '',
+    ...grantLines(rest.upstream).map(escapeText),
   ].join('\n')
 
 /** Starts a server within what it is granted, and shows what it has; nothing is kept. */
