@@ -104,11 +104,13 @@ const formats: Readonly<Record<string, string>> = {
   url: 'must be an address such as https://example.org/path',
 }
 
-const formatText = (issue: Extract<Issue, { code: 'invalid_format' }>): string =>
-  formats[issue.format] ??
-  (issue.format === 'regex'
-    ? `must have the form ${issue.pattern}`
-    : `must be a valid ${issue.format}`)
+/** Beginning of the library's own message; a pattern that was given words has those instead. */
+const unworded = 'Invalid string'
+
+const formatText = (issue: Extract<Issue, { code: 'invalid_format' }>): string => {
+  if (issue.format !== 'regex') return formats[issue.format] ?? `must be a valid ${issue.format}`
+  return issue.message.startsWith(unworded) ? `must have the form ${issue.pattern}` : issue.message
+}
 
 const choiceText = (values: readonly unknown[], given: unknown): string => {
   const choices = values.map(String)

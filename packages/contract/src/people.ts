@@ -48,7 +48,12 @@ export const CreatedUserToken = UserToken.pick({
 export type CreatedUserToken = z.infer<typeof CreatedUserToken>
 
 /** How an operator is called at login and in the log. */
-export const OperatorName = z.string().regex(/^[a-z][a-z0-9._-]{0,62}$/)
+export const OperatorName = z
+  .string()
+  .regex(
+    /^[a-z][a-z0-9._-]{0,62}$/,
+    'a name starts with a lowercase letter and has at most 63 of a-z, 0-9 and . _ -',
+  )
 export type OperatorName = z.infer<typeof OperatorName>
 
 /** Checked for more than its length where one is set. */

@@ -8,7 +8,7 @@ export const UpstreamName = z
   .string()
   .regex(
     /^[a-z][a-z0-9-]{0,30}$/,
-    'a lowercase letter, then up to 30 lowercase letters, digits and -',
+    'a name starts with a lowercase letter and has at most 31 of a-z, 0-9 and -',
   )
 export type UpstreamName = z.infer<typeof UpstreamName>
 

@@ -190,9 +190,11 @@ export async function addUpstream(
   const config = configOf(input)
   await assertOwn(deps, input)
   if (await deps.storage.upstreams.find(name))
-    throw new GatehouseError('Conflict', {
-      detail: `there is a server ${name} already: remove it first, or choose another name.`,
-    })
+    throw new GatehouseError(
+      'Conflict',
+      { detail: `There is a server ${name} already: remove it first, or choose another name.` },
+      { recovery: [{ action: `gatehouse upstream show ${name}`, description: 'Look at it.' }] },
+    )
   if ((await deps.storage.upstreams.list()).length >= upstreamsMax)
     throw new GatehouseError('QuotaExceeded', { limit: upstreamsMax, what: 'upstream servers' })
   const now = deps.clock.wall()

@@ -91,9 +91,11 @@ async function decide(
     const current = readRow(row)
     const { seen } = current
     if (seen === null || reviewDigest(deps, current) !== digest)
-      throw new GatehouseError('Conflict', {
-        detail: `what ${name} has changed since it was shown: look at it again.`,
-      })
+      throw new GatehouseError(
+        'Conflict',
+        { detail: `The tools of ${name} have changed since they were shown.` },
+        { recovery: [{ action: `gatehouse upstream show ${name}`, description: 'Look again.' }] },
+      )
     const compared = await deps.table.compare(current)
     const waiting = compared.filter(decision.waits)
     const chosen = new Set(tools ?? waiting.map(({ tool }) => tool))

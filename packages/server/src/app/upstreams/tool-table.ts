@@ -177,9 +177,17 @@ export class ToolTable {
   assertFree(name: string): void {
     const taken = this.#ownOf(name)
     if (taken)
-      throw new GatehouseError('Conflict', {
-        detail: `${name} is a group of Gatehouse's own, such as ${taken.name}: choose another name.`,
-      })
+      throw new GatehouseError(
+        'Conflict',
+        {
+          detail: `${name} is the name of a group of Gatehouse's own tools, such as ${taken.name}: choose another name.`,
+        },
+        {
+          recovery: [
+            { action: 'choose another name', description: `Add it as my-${name}, for example.` },
+          ],
+        },
+      )
   }
 
   #ownOf(group: string): Capability | undefined {

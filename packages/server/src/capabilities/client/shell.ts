@@ -5,13 +5,14 @@ import { defineCapability } from '../define.ts'
 import { outputs, permit, placeField, toolField, unconfined, version } from './fields.ts'
 
 const text = (max: number) => z.string().max(max)
-const filesField = (what: string) => z.array(text(4096).regex(/^\//)).max(200).describe(what)
+const filesField = (what: string) =>
+  z.array(text(4096).regex(/^\//, 'expected an absolute path')).max(200).describe(what)
 
 const partField = z.strictObject({
   command: text(4096).describe('Empty where there are redirections alone.'),
   args: z.array(text(131_071)).max(1_000),
   environment: z.record(z.string().max(128), text(32_768)),
-  working_directory: text(4096).regex(/^\//),
+  working_directory: text(4096).regex(/^\//, 'expected an absolute path'),
   reads: filesField('Files that it reads from by redirection'),
   writes: filesField('Files that it is redirected to'),
 })
