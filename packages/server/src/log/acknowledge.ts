@@ -1,7 +1,7 @@
 import type { Integrity } from '@gatehouse/contract'
 import { plainDraft } from '../domain/audit/entry.ts'
 import type { AuditDraft } from '../ports/audit.ts'
-import type { Inspector } from './inspector.ts'
+import { everything, type Inspector } from './inspector.ts'
 import type { Writer } from './writer.ts'
 
 type Parts = {
@@ -26,7 +26,7 @@ export const acknowledge = async (
   reason: string,
   by: By,
 ): Promise<Integrity> => {
-  const found = await inspector.inspect('tree')
+  const found = await inspector.inspect(everything)
   if (found.integrity === 'verified') return found
   const { state } = writer.standing
   const digest = await inspector.digest(state.size)
@@ -47,7 +47,7 @@ export const acknowledge = async (
   await renewRoot()
   await writer.exclusive(rebuild)
   inspector.forget()
-  return inspector.inspect('tree')
+  return inspector.inspect(everything)
 }
 
 /** Makes the index anew from the log; an entry says who had it done. */
@@ -58,7 +58,7 @@ export const reindex = async (
   await writer.append(actOf(by, 'audit.reindexed'))
   await writer.exclusive(rebuild)
   inspector.forget()
-  return inspector.inspect('tree')
+  return inspector.inspect(everything)
 }
 
 type By = { readonly actor: string; readonly request_id: string }

@@ -48,15 +48,27 @@ export type InspectorParts = {
   readonly signal: AbortSignal
 }
 
-type Want = { readonly whole: boolean; readonly tree: boolean }
+/** Parts of an inspection that go beyond what was verified before. */
+export type Reach = {
+  /** The log of this process, compared with the roots of its checkpoints as well. */
+  readonly tree: boolean
+  /** And the entries of others from their beginning, however many there are. */
+  readonly others: boolean
+}
+
+export const everything: Reach = { tree: true, others: true }
+
+type Want = Reach & { readonly whole: boolean }
+
+const nothingMore: Reach = { tree: false, others: false }
 
 /** Knows how far the log has been verified, and verifies what is missing. */
 export interface Inspector {
   /**
-   * Must see every change that was there when it was called. `whole`: whether or not anything looks
-   * changed; `tree`: and compare roots with the checkpoints.
+   * Must see every change that was there when it was called. With a reach the log of this process is read from its beginning,
+   * whether or not anything looks changed.
    */
-  inspect(reach?: 'whole' | 'tree'): Promise<Integrity>
+  inspect(reach?: Reach): Promise<Integrity>
 
   /** The same for whoever has looked just now. */
   inspectSeen(): Promise<Integrity>
@@ -92,7 +104,8 @@ export const createInspector = (parts: InspectorParts): Inspector => {
   /** The run under way, and the one that begins after it for those who came too late for that. */
   let running: Promise<void> | null = null
   let next: Promise<void> | null = null
-  let wanted: Want = { whole: false, tree: false }
+  const none: Want = { whole: false, ...nothingMore }
+  let wanted = none
 
   const report: Inspector['report'] = (own) => {
     const { alarm, baseline } = writer.standing
@@ -120,7 +133,8 @@ export const createInspector = (parts: InspectorParts): Inspector => {
   }
 
   /** Goes on from what was verified of each chain, or from the start. */
-  const run = async (whole: boolean, tree: boolean): Promise<void> => {
+  const run = async (want: Want): Promise<void> => {
+    const { whole, tree } = want
     const { state, baseline } = writer.standing
     const anchors = [{ size: state.size, head: state.head, source: 'this service' }]
     const begin = parts.start().state
@@ -139,7 +153,7 @@ export const createInspector = (parts: InspectorParts): Inspector => {
       await compareCopies(state.size, rebuildCopies)
       copiesSeen = began
     }
-    fault = own.fault ?? (await findInOthers(whole)) ?? (await parts.roots.check())
+    fault = own.fault ?? (await findInOthers(want)) ?? (await parts.roots.check())
     if (whole) seen = began
     verifiedAt = clock.wall()
   }
@@ -151,9 +165,20 @@ export const createInspector = (parts: InspectorParts): Inspector => {
   const areCopiesDue = (size: number, tree: boolean): boolean =>
     size <= wholeMax || (copiesSeen !== changes && (changes > 0 || !tree))
 
-  /** The copies of other nodes' entries. */
-  const verifyOthers = async (whole: boolean, starts: Starts): Promise<Fault | null> => {
-    const chains = whole || verified.size > 1 ? await otherChains() : []
+  /** Value of `changes` when the entries of others were last found sound from their beginning; there may be too many for that. */
+  let othersSeen = 0
+
+  /** The entries of others, up to so many of them each time: of several nodes one verifies them all in the background. */
+  const verifyOthers = async (want: Want, starts: Starts): Promise<Fault | null> => {
+    const began = changes
+    const chains = await otherChains()
+    const entries = chains.reduce(
+      (sum, { chain: name, next: end }) => sum + end - startOf(starts, name).size,
+      0,
+    )
+    const isDue = want.others || (want.whole && entries <= wholeMax)
+    const whole = isDue || othersSeen !== changes
+    if (whole) othersSeen = -1
     for (const { chain: name, next: end } of chains) {
       const known = verified.get(name)
       if (!whole && !known) continue
@@ -163,12 +188,13 @@ export const createInspector = (parts: InspectorParts): Inspector => {
       verified.set(name, other.state)
       if (other.fault) return other.fault
     }
+    if (whole) othersSeen = began
     return null
   }
 
-  const findInOthers = (whole: boolean): Promise<Fault | null> =>
+  const findInOthers = (want: Want): Promise<Fault | null> =>
     parts.starts.steady(
-      (starts) => verifyOthers(whole, starts),
+      (starts) => verifyOthers(want, starts),
       (found) => found !== null,
     )
 
@@ -198,7 +224,7 @@ export const createInspector = (parts: InspectorParts): Inspector => {
   /** A run that breaks off has verified nothing: the next one begins anew. */
   const attempt = async (want: Want): Promise<void> => {
     try {
-      await run(want.whole, want.tree)
+      await run(want)
       failure = null
     } catch (cause) {
       seen = -1
@@ -214,12 +240,16 @@ export const createInspector = (parts: InspectorParts): Inspector => {
 
   /** One run serves everyone who asked before it began; the next one everyone who came too late. */
   const share = (want: Want): Promise<void> => {
-    wanted = { whole: wanted.whole || want.whole, tree: wanted.tree || want.tree }
+    wanted = {
+      whole: wanted.whole || want.whole,
+      tree: wanted.tree || want.tree,
+      others: wanted.others || want.others,
+    }
     next ??= (running ?? Promise.resolve())
       .catch(() => undefined)
       .then(() => {
         const want = wanted
-        wanted = { whole: false, tree: false }
+        wanted = none
         next = null
         running = attempt(want).finally(() => {
           running = null
@@ -255,9 +285,9 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     }
   }
 
-  const inspectSeen = async (reach?: 'whole' | 'tree'): Promise<Integrity> => {
+  const inspectSeen = async (reach?: Reach): Promise<Integrity> => {
     const whole = reach !== undefined || writer.standing.state.size <= wholeMax || seen !== changes
-    if (whole || !fault) await share({ whole, tree: reach === 'tree' })
+    if (whole || !fault) await share({ whole, ...(reach ?? nothingMore) })
     return report(null)
   }
 

@@ -249,7 +249,7 @@ export class Retention {
     by: By,
   ): Promise<LogStart | null> {
     const { inspector } = this.#parts
-    const found = await inspector.inspect('tree')
+    const found = await inspector.inspect({ tree: true, others: false })
     if (found.integrity === 'failed') return null
     const state = await this.#stateAt(segments.at(-1)?.end ?? 0)
     const described = await Promise.all(segments.map(describe))

@@ -110,6 +110,11 @@ export class SiblingLogs implements ReadableChains {
     return this.#ofEach(keyIn)
   }
 
+  /** The first process alone makes roots, and nobody else looks at them. */
+  async roots() {
+    return []
+  }
+
   #ofEach<T>(find: (folder: string, chain: string) => readonly T[]): readonly T[] {
     const logs = this.#refreshed()
     return this.#folders().flatMap((folder, i) => {

@@ -3,12 +3,14 @@ import type { LogState } from '../domain/audit/chain.ts'
 import { entryOf, plainDraft } from '../domain/audit/entry.ts'
 import type { ChainHead } from '../domain/audit/heads-root.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
-import type { AuditRows, ReadableChains } from '../ports/audit-rows.ts'
+import type { AuditCopies, AuditRow, ReadableChains } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Storage } from '../ports/storage.ts'
 import { type ChainStarts, type Starts, startOf } from './chain-starts.ts'
+import type { EntryIndex } from './entry-index/entry-index.ts'
 import { type Keys, parsePublicKey, type Verifier } from './keys.ts'
 import type { LogReader } from './log-files.ts'
+import { rowOfEntry } from './read-groups.ts'
 import {
   findMisfit,
   headsAct,
@@ -19,14 +21,17 @@ import {
   recordRoot,
   shownRoot,
 } from './recorded-root.ts'
+import { takeTurn } from './turn.ts'
 import type { Writer } from './writer.ts'
 
 type Parts = {
   /** Of this process. */
   readonly chain: string
   readonly keys: Keys
-  readonly storage: Pick<Storage, 'id' | 'isNetworked' | 'meta' | 'wallMs'>
-  readonly rows: Pick<AuditRows, 'query'>
+  readonly storage: Pick<Storage, 'id' | 'isNetworked' | 'meta' | 'wallMs'> & {
+    readonly copies: Pick<AuditCopies, 'keepRoot'>
+  }
+  readonly rows: Pick<EntryIndex, 'newestOwn'>
   readonly writer: Pick<Writer, 'append' | 'standing'>
   readonly files: Pick<LogReader, 'entry'>
   /** Where the log of this process begins. */
@@ -38,12 +43,10 @@ type Parts = {
 
 type Known = { readonly last: RecordedRoot | null; readonly newest: RecordedRoot | null }
 
-const leaseKey = 'audit.heads'
+const turnKey = 'audit.heads'
 /** The others make none meanwhile: longer than from one root to the next, and shorter than two of those. */
 const turnMs = 90_000
-/** Entries among which the newest root of this store is, and the newest of this process. */
-const looked = 20
-/** Roots of other nodes are looked for so often at most: a long log is queried for that. */
+/** Roots of other nodes are looked for so often at most. */
 const lookEveryMs = 10_000
 /** More would not fit into one entry. */
 const headsMax = 256
@@ -53,7 +56,7 @@ export interface Roots {
   /** The newest one, as it was last found to hold. */
   readonly confirmed: SignedRoot | null
 
-  /** The newest that this process made, since it started or among the newest in its log. */
+  /** The newest that this process made, since it started or before. */
   readonly own: RecordedRoot | null
 
   /** Must make a root at a start, where others have not only just begun, too: a moved store has other logs. */
@@ -80,13 +83,19 @@ export const noRoots: Roots = {
   ...{ renew: nothing, check: async () => null },
 }
 
+const recordedIn = (rows: readonly AuditRow[]): readonly RecordedRoot[] =>
+  rows.flatMap((row) => readRecordedRoot(entryOf(row)) ?? [])
+
+const byTime = (a: RecordedRoot, b: RecordedRoot): number => (a.timestamp < b.timestamp ? 1 : -1)
+
 /**
  * One root over the heads of all logs, signed and recorded in the log of the process that made it. What is signed over that log
  * is signed over all of them, and none can be shortened, put back or taken away unseen.
  */
 export class SignedRoots implements Roots {
   readonly #parts: Parts
-  #own: RecordedRoot | null = null
+  /** The newest that this process made, for whichever store; undefined until its log was looked through. */
+  #made: RecordedRoot | null | undefined
   #confirmed: RecordedRoot | null = null
   #known: Known | null = null
   #lookedMs = 0
@@ -102,7 +111,7 @@ export class SignedRoots implements Roots {
   }
 
   get own(): RecordedRoot | null {
-    return this.#own
+    return this.#made?.store === this.#parts.storage.id ? this.#made : null
   }
 
   async begin(): Promise<void> {
@@ -118,7 +127,7 @@ export class SignedRoots implements Roots {
 
   repeat(): Promise<void> {
     return this.#after(async () => {
-      if (this.#own) await this.#recordWhere(() => true)
+      if (this.own) await this.#recordWhere(() => true)
     })
   }
 
@@ -158,16 +167,10 @@ export class SignedRoots implements Roots {
 
   async #recordWhere(isDue: (heads: readonly ChainHead[]) => boolean): Promise<void> {
     const heads = await this.#present()
-    if (!isDue(heads) || !(await this.#hasTurn())) return
+    const { storage, chain } = this.#parts
+    if (!isDue(heads) || !(await takeTurn(storage, turnKey, chain, turnMs))) return
     // @SECURITY A root over what contradicts the last one would make a shortened log the accepted one; signed-roots.test.ts.
     if ((await this.check()) === null) await this.#append(heads)
-  }
-
-  async #hasTurn(): Promise<boolean> {
-    const { storage, chain } = this.#parts
-    if (!storage.isNetworked) return true
-    const nowMs = await storage.wallMs()
-    return storage.meta.lease(leaseKey, chain, nowMs, nowMs + turnMs)
   }
 
   /** Whether there is more in another log than under a root of this store; the entry about that root alone does not count. */
@@ -216,8 +219,9 @@ export class SignedRoots implements Roots {
     const said = recordRoot({ chain, store: storage.id, heads }, keys)
     const entry = await writer.append(plainDraft({ actor: 'system', request_id: '', ...said }))
     const made = readRecordedRoot(entry)
-    this.#own = made
+    this.#made = made
     this.#known = { last: made, newest: made }
+    if (storage.isNetworked) await storage.copies.keepRoot({ chain, seq: entry.seq })
   }
 
   /** Where all logs end now, that of this process as well. */
@@ -245,15 +249,29 @@ export class SignedRoots implements Roots {
       this.#lookedMs = clock.now()
       this.#known = await this.#look()
     }
-    return { ...this.#known, own: this.#own }
+    return { ...this.#known, own: this.own }
   }
 
   async #look(): Promise<Known> {
-    const { chain, storage, rows } = this.#parts
-    const page = await rows.query({ capability: headsAct, limit: looked, offset: 0 })
-    const found = page.rows.flatMap((row) => readRecordedRoot(entryOf(row)) ?? [])
-    const ofStore = found.filter((one) => one.store === storage.id)
-    this.#own ??= ofStore.find((one) => one.chain === chain) ?? null
-    return { last: found[0] ?? null, newest: ofStore[0] ?? null }
+    const { storage, rows } = this.#parts
+    // Nobody else adds to the log of this process: it is looked through once.
+    if (this.#made === undefined)
+      this.#made = recordedIn(await rows.newestOwn(headsAct, 1))[0] ?? null
+    const own = this.#made === null ? [] : [this.#made]
+    const roots = [...own, ...(await this.#lookAtOthers())].toSorted(byTime)
+    const ofStore = roots.filter((one) => one.store === storage.id)
+    return { last: roots[0] ?? null, newest: ofStore[0] ?? null }
+  }
+
+  /** Where their processes told that they are: looking for them would make an index of all entries of others. */
+  async #lookAtOthers(): Promise<readonly RecordedRoot[]> {
+    const { chain: own, others } = this.#parts
+    const found: RecordedRoot[] = []
+    for (const { chain, seq } of await others.roots()) {
+      const [copy] = chain === own ? [] : await others.read(chain, seq, 1)
+      const row = copy && rowOfEntry({ ...copy, seal: '' })
+      if (row?.chain === chain) found.push(...recordedIn([row]))
+    }
+    return found
   }
 }

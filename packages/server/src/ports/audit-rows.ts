@@ -150,6 +150,9 @@ export type ChainKey = {
   readonly public_key: string
 }
 
+/** Place of an entry. */
+export type ChainPlace = { readonly chain: string; readonly seq: number }
+
 /** Entries of the chains of other processes. */
 export interface ReadableChains {
   /** Must return entries of a chain from a number on, by number. */
@@ -166,6 +169,9 @@ export interface ReadableChains {
 
   /** Must return the keys of chains whose processes told theirs. */
   keys(): Promise<readonly ChainKey[]>
+
+  /** Must return, of chains whose processes told it, the entry about the last root over all logs. */
+  roots(): Promise<readonly ChainPlace[]>
 }
 
 /** The same where no process of its own watches them. */
@@ -187,4 +193,7 @@ export interface AuditCopies extends OtherChains {
 
   /** Must tell others the key of a chain, in the place of what was told before. */
   keepKey(key: ChainKey): Promise<void>
+
+  /** Must tell others the entry about the last root that the process of its chain made. */
+  keepRoot(place: ChainPlace): Promise<void>
 }

@@ -9,6 +9,7 @@ import { indexFolder } from '../../src/log/entry-index/block-files.ts'
 import type { RetentionRules } from '../../src/log/retention.ts'
 import { draft, HandClock, silent } from '../../src/log/testing.ts'
 import { createIds } from '../../src/platform/ids.ts'
+import type { Storage } from '../../src/ports/storage.ts'
 import { openPostgres } from '../../src/storage/postgres/open.ts'
 import { createDatabase } from '../../src/storage/postgres/testing.ts'
 
@@ -24,15 +25,23 @@ const newFolder = (): string => {
   return folder
 }
 
-type More = { readonly retention?: RetentionRules; readonly at?: string }
+type More = {
+  readonly retention?: RetentionRules
+  readonly at?: string
+  readonly verifyEveryMs?: number
+  /** Of the store before the log is opened. */
+  readonly change?: (storage: Storage) => void
+}
 
-const openNode = async (directory: string, chain: string, { retention, at = url }: More = {}) => {
+const openNode = async (directory: string, chain: string, more: More = {}) => {
+  const { retention, at = url, verifyEveryMs = 0 } = more
   const clock = new HandClock()
   const storage = await openPostgres({ url: at })
+  more.change?.(storage)
   const parts = { storage, directory, chain, ids: createIds(), clock, log: silent }
   const auditLog = await openAuditLog({
     ...parts,
-    verifyEveryMs: 0,
+    verifyEveryMs,
     ...(retention ? { retention } : {}),
   })
   return {
@@ -170,6 +179,29 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
     } finally {
       await client.end()
     }
+  })
+
+  test('in the background one of them reads many entries of others, and not each', async () => {
+    await using database = await createDatabase(url)
+    const at = database.url
+    await using ten = await openNode(newFolder(), 'ten', { at })
+    for (let i = 0; i < 21; i += 1)
+      await Promise.all(Array.from({ length: 1_000 }, () => ten.append('bot')))
+    const read = [0, 0]
+    const counting = (which: number) => (storage: Storage) => {
+      const { copies } = storage
+      const { read: readCopies } = copies
+      copies.read = async (...asked) => {
+        const found = await readCopies(...asked)
+        read[which] = (read[which] ?? 0) + found.length
+        return found
+      }
+    }
+    const more = (which: number) => ({ at, verifyEveryMs: 600_000, change: counting(which) })
+    await using _eleven = await openNode(newFolder(), 'eleven', more(0))
+    await using _twelve = await openNode(newFolder(), 'twelve', more(1))
+    await expect.poll(() => Math.max(...read)).toBeGreaterThanOrEqual(21_000)
+    expect(Math.min(...read)).toBeLessThan(1_000)
   })
 
   test('one of them makes a root over the logs of all, and both compare those with it', async () => {

@@ -15,6 +15,7 @@ const nobody = {
   ends: async () => [],
   removals: async () => [],
   keys: async () => [],
+  roots: async () => [],
 }
 
 export const newYear = Date.UTC(2026, 0, 1)

@@ -112,6 +112,15 @@ export class EntryIndex implements AuditRows {
     return ends.toSorted((a, b) => (a.chain < b.chain ? -1 : 1))
   }
 
+  /** The newest entries of this node by a name, newest first; those of others are left alone. */
+  async newestOwn(capability: string, limit: number): Promise<AuditRow[]> {
+    const { own } = this.#chains
+    const on = toConditions({ capability })
+    const places = await own.newest(on, limit, 0)
+    const rows = await Promise.all(places.map((place) => this.#chains.rowAt(place)))
+    return rows.filter((row) => row !== null)
+  }
+
   async openIntents(limit: number): Promise<AuditRow[]> {
     const { own } = this.#chains
     const rows: AuditRow[] = []

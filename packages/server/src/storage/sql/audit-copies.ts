@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { parseStored } from '../../domain/parse-stored.ts'
-import type { AuditCopies, ChainKey, ChainRemoval } from '../../ports/audit-rows.ts'
+import type { AuditCopies, ChainKey, ChainPlace, ChainRemoval } from '../../ports/audit-rows.ts'
 import type { Db, Tables } from './tables.ts'
 
 /** Place of what was signed of removed entries, by chain. */
@@ -11,6 +11,9 @@ const publicKeyKey = (chain: string): string => `audit.key.${chain}`
 
 /** Copies that one statement removes: others wait for none of it long. */
 const removedAtOnce = 20_000
+
+/** Place of where the last root is that the process of a chain made. */
+const rootKey = (chain: string): string => `audit.root.${chain}`
 
 type Row = { readonly key: string; readonly value: string }
 
@@ -77,6 +80,13 @@ export const sqlAuditCopies = ({ read, write }: Db): Omit<AuditCopies, 'takeFore
     const rows = await rowsLike(read, publicKeyKey('%'))
     return rows.flatMap((row) => parsed<ChainKey>(row))
   },
+
+  async roots() {
+    const rows = await rowsLike(read, rootKey('%'))
+    return rows.flatMap((row) => parsed<ChainPlace>(row))
+  },
+
+  keepRoot: (place) => keep(write, { key: rootKey(place.chain), value: JSON.stringify(place) }),
 
   keepKey: (key) => keep(write, { key: publicKeyKey(key.chain), value: JSON.stringify(key) }),
 
