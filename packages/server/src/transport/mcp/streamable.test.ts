@@ -263,6 +263,17 @@ describe('messages over HTTP', () => {
     expect(bad.map(({ error }) => error?.code)).toEqual([-32600, undefined])
   })
 
+  test('a batch in a session is answered where that was agreed on for a version that has batches', async () => {
+    for (const [protocolVersion, status] of [
+      ['2025-03-26', 200],
+      ['2025-11-25', 400],
+    ] as const) {
+      const opened = await send({ ...hello, params: { ...hello.params, protocolVersion } })
+      const session = { 'Mcp-Session-Id': opened.headers.get('mcp-session-id') ?? '' }
+      expect((await send([ping], session)).status, protocolVersion).toBe(status)
+    }
+  })
+
   test('progress turns the answer into a stream only where it was asked for', async () => {
     for (const [meta, type] of [
       [undefined, 'application/json'],

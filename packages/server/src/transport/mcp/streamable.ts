@@ -20,7 +20,7 @@ import { acceptsEventStream, beginEventStream, writeEvent } from './event-stream
 import type { McpCall, McpDeps } from './mcp-call.ts'
 import { answerRequest, errorText, initialize, isMcpId } from './peer.ts'
 import type { PushStreams } from './push-streams.ts'
-import { batchingVersion, isLegacyVersion, legacyVersions } from './versions.ts'
+import { batchingVersion, isLegacyVersion, type LegacyVersion, legacyVersions } from './versions.ts'
 
 type Actor = AgentOp['actor']
 type Request = Extract<Envelope, { kind: 'request' }>
@@ -43,6 +43,8 @@ type Known = {
   /** Lists of which its client was promised that it is told. */
   readonly changingLists: ChangingLists
   readonly logLevel?: LogLevel
+  /** Agreed on at its start, and meant by requests that name none. */
+  readonly version?: LegacyVersion
 }
 
 const unknown: Known = { changingLists: [] }
@@ -100,7 +102,8 @@ export class StreamableHttp {
       hold: new Hold(this.#deps.stops),
       held,
     }
-    if (Array.isArray(value)) return this.#batch(exchange, value, version)
+    const agreed = session_id === null ? undefined : this.#knownOf(session_id).version
+    if (Array.isArray(value)) return this.#batch(exchange, value, version ?? agreed)
     return this.#single(exchange, value)
   }
 
@@ -229,7 +232,8 @@ export class StreamableHttp {
         transport: 'mcp-http',
         client: opened.client,
       })
-      this.#keep(session_id, { changingLists: offered.changingLists })
+      const { version } = opened
+      this.#keep(session_id, { changingLists: offered.changingLists, version })
       const text = JSON.stringify({ jsonrpc: '2.0', id, result })
       sendJson(res, 200, text, { 'Mcp-Session-Id': session_id })
     } catch (thrown) {
