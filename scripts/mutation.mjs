@@ -1,5 +1,6 @@
-// npm run mutation [-- FOLDER...]: changes the sources of a folder in one place after the other, and looks whether the tests
-// beside them notice. Lists each change that none does. Not part of `npm test`: a folder takes minutes.
+// npm run mutation [-- FOLDER|FILE...]: changes the sources of a folder, or these files alone, in one place after the other,
+// and looks whether the tests beside them notice. Lists each change that none does. Not part of `npm test`: a folder takes
+// minutes.
 import './lib/require-node.mjs'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
@@ -13,6 +14,20 @@ const program = path.join(programs, 'stryker/node_modules')
 /** A copy of the sources: Stryker writes its changes into them. */
 const place = path.join(root, '.cache/mutation')
 const scoreMin = 85
+/** Tests that start processes or race them for seconds: others of the same folder cover the same lines. */
+const leftOut = [
+  'packages/server/src/files/kill.test.ts',
+  'packages/server/src/files/swapper.test.ts',
+]
+/** Properties try fewer values, the same in each run, and look for no smaller counterexample: they run for each change. */
+const setup = `import { vi } from 'vitest'
+vi.mock('fast-check', async (original) => {
+  const { default: fc, ...named } = await original()
+  const assert = (property, options) =>
+    fc.assert(property, { ...options, numRuns: 20, seed: 1, endOnFailure: true })
+  return { ...named, assert, default: { ...fc, assert } }
+})
+`
 
 const scoped = async (folder) =>
   (await readdir(folder))
@@ -49,16 +64,29 @@ const linkModules = async () => {
   }
 }
 
-const configOf = (folder) => ({
+/** Files that are given alone, by their folder; a folder that is given whole has none. */
+const byFolder = (given) => {
+  const all = new Map()
+  for (const name of given.map((one) => path.normalize(one).replace(/\/$/, ''))) {
+    const folder = name.endsWith('.ts') ? path.dirname(name) : name
+    const files = all.get(folder) ?? []
+    all.set(folder, name === folder ? files : [...files, name])
+  }
+  return all
+}
+
+const configOf = (folder, files) => ({
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner'],
   vitest: { configFile: 'vitest.config.mjs', related: false },
-  mutate: [`${folder}/*.ts`, `!${folder}/*.test.ts`, `!${folder}/testing.ts`],
+  mutate:
+    files.length > 0 ? files : [`${folder}/*.ts`, `!${folder}/*.test.ts`, `!${folder}/testing.ts`],
   concurrency: 1,
   inPlace: true,
   ignoreStatic: true,
   coverageAnalysis: 'perTest',
-  timeoutMS: 20_000,
+  // Of a mutant, beside one and a half times what its tests take: endless loops wait for it, and are many.
+  timeoutMS: 8_000,
   incremental: true,
   incrementalFile: path.join(root, '.cache', `mutation-${folder.replaceAll('/', '-')}.json`),
   reporters: ['clear-text', 'progress-append-only'],
@@ -72,18 +100,23 @@ const conditions = ['gatehouse-source', 'node']
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
-  test: { include: ['${folder}/*.test.ts'], exclude: [], isolate: false, testTimeout: 60_000 },
+  test: {
+    include: ['${folder}/*.test.ts'],
+    exclude: ${JSON.stringify(leftOut)},
+    setupFiles: ['./setup.mjs'],
+    isolate: false,
+    testTimeout: 60_000,
+  },
 })
 `
 
 const given = process.argv.slice(2)
-const folders = given.length > 0 ? given : usual
 if (!(await installForeignProgram('stryker', { folder: programs }))) {
   console.error('Stryker could not be fetched (npm).')
   process.exit(1)
 }
 let worst = 0
-for (const folder of folders) {
+for (const [folder, files] of byFolder(given.length > 0 ? given : usual)) {
   await rm(place, { recursive: true, force: true })
   await mkdir(place, { recursive: true })
   const isSource = (file) => !/\/(dist|node_modules)(\/|$)/.test(path.relative(root, file))
@@ -95,7 +128,8 @@ for (const folder of folders) {
   await cp(path.join(root, 'tsconfig.base.json'), path.join(place, 'tsconfig.base.json'))
   await linkModules()
   await writeFile(path.join(place, 'package.json'), '{ "type": "module" }\n')
-  await writeFile(path.join(place, 'stryker.config.json'), JSON.stringify(configOf(folder)))
+  await writeFile(path.join(place, 'stryker.config.json'), JSON.stringify(configOf(folder, files)))
+  await writeFile(path.join(place, 'setup.mjs'), setup)
   await writeFile(path.join(place, 'vitest.config.mjs'), vitestOf(folder))
   const stryker = path.join(place, 'node_modules/@stryker-mutator/core/bin/stryker.js')
   const { code } = await run([process.execPath, stryker, 'run', 'stryker.config.json'], {

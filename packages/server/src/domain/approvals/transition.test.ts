@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { StoredApproval } from './approval.ts'
-import { resultOf } from './outcome.ts'
-import { decideTransition } from './transition.ts'
+import { editNote, isOpenCall, isResolved, outcomeOf, resultOf } from './outcome.ts'
+import { cancel, decideTransition, isExpired, recentLoginMs } from './transition.ts'
 
 const pending: StoredApproval = {
   id: 'appr-1',
@@ -35,6 +35,7 @@ const pending: StoredApproval = {
 }
 const approve = { decision: 'approve', digest: undefined, reason: undefined, by: 'ana' } as const
 const now = { nowMs: 10, wallMs: 10 }
+const success = { success: true, data: {} } as const
 
 test('a pending approval is approved, with who decided', () => {
   const verdict = decideTransition(pending, approve, now)
@@ -57,8 +58,40 @@ test.each([
 ])('an approval past its time on either clock expires instead ($nowMs, $wallMs)', (moment) => {
   expect(decideTransition(pending, approve, moment)).toMatchObject({
     kind: 'expired',
-    next: { status: 'expired' },
+    next: { status: 'expired', decided_by: 'system', decided_ms: moment.wallMs },
   })
+})
+
+test('an approval lives until just before its time on both clocks', () => {
+  expect(isExpired(pending, { nowMs: 999, wallMs: 999 })).toBe(false)
+  expect(isExpired(pending, { nowMs: 1000, wallMs: 999 })).toBe(true)
+})
+
+test('a decision keeps who made it, when and why', () => {
+  const by = { ...approve, decision: 'reject', reason: 'not today' } as const
+  expect(decideTransition(pending, by, now)).toMatchObject({
+    next: { status: 'rejected', decided_by: 'ana', decided_ms: 10, decision_reason: 'not today' },
+  })
+  expect(decideTransition(pending, approve, now)).toMatchObject({ next: { decision_reason: null } })
+  expect(cancel(pending, now, 'ben')).toMatchObject({
+    status: 'cancelled',
+    decided_by: 'ben',
+    decided_ms: 10,
+  })
+})
+
+test('a critical approval wants a login of the last minutes, another one does not', () => {
+  const critical = { ...pending, critical: true, expires_ms: 1e9, expires_wall_ms: 1e9 }
+  const decide = (approval: StoredApproval, age: number, decision: 'approve' | 'reject') =>
+    decideTransition(
+      approval,
+      { ...approve, decision, digest: 'sha256:aa', login_ms: 5 },
+      { nowMs: 5 + age, wallMs: 10 },
+    ).kind
+  expect(decide(critical, recentLoginMs, 'approve')).toBe('changed')
+  expect(decide(critical, recentLoginMs + 1, 'approve')).toBe('login_too_old')
+  expect(decide(critical, recentLoginMs + 1, 'reject')).toBe('changed')
+  expect(decide({ ...critical, critical: false }, recentLoginMs + 1, 'approve')).toBe('changed')
 })
 
 test('a digest that is not the one stored approves nothing, the right one does', () => {
@@ -80,9 +113,57 @@ test('a critical approval wants the digest, a rejection of it does not', () => {
 
 test('an interrupted execution tells the agent that the effect is unknown', () => {
   const result = resultOf({ ...pending, status: 'approved', execution: 'interrupted' })
-  expect(result).toMatchObject({ success: false, error: { type: 'ExecutionInterrupted' } })
+  expect(result).toMatchObject({
+    success: false,
+    error: { type: 'ExecutionInterrupted', message: expect.stringContaining('while appr-1 ran') },
+  })
 })
 
 test('an approved request has no result until it has run', () => {
   expect(resultOf({ ...pending, status: 'approved', execution: 'running' })).toBeNull()
+  expect(resultOf({ ...pending, result: success })).toBeNull()
+})
+
+test('an approved request that has run has the result of the run', () => {
+  const ran = { ...pending, status: 'approved', execution: 'succeeded', result: success } as const
+  expect(resultOf(ran)).toBe(success)
+  expect(outcomeOf(ran)).toEqual({ approval_id: 'appr-1', status: 'approved', result: success })
+  const edit = { sent: { to: 'a' }, effective: { to: 'b' } } as unknown as StoredApproval['edit']
+  expect(outcomeOf({ ...ran, edit })).toMatchObject({
+    edited: { arguments: { to: 'b' }, note: editNote },
+  })
+  expect(outcomeOf(pending)).toEqual({ approval_id: 'appr-1', status: 'pending' })
+})
+
+test.each([
+  ['rejected', 'too wide', 'ApprovalRejected', /rejected: too wide/],
+  ['rejected', null, 'ApprovalRejected', /rejected: no reason given/],
+  ['expired', null, 'ApprovalExpired', /on appr-1 in time/],
+  ['cancelled', 'paused', 'ApprovalCancelled', /appr-1 was cancelled: paused/],
+  ['cancelled', null, 'ApprovalCancelled', /appr-1 was cancelled\.$/],
+] as const)('a %s request (%s) says so to the agent', (status, decision_reason, type, message) => {
+  const result = resultOf({ ...pending, status, decision_reason, result: success })
+  expect(result).toMatchObject({
+    success: false,
+    error: { type, message: expect.stringMatching(message) },
+  })
+})
+
+test('a request is resolved when it was decided against, or has run', () => {
+  const runs = ['waiting', 'running', 'succeeded', 'interrupted'] as const
+  const states: readonly StoredApproval[] = [
+    pending,
+    { ...pending, status: 'rejected' },
+    ...runs.map((execution) => ({ ...pending, status: 'approved' as const, execution })),
+  ]
+  expect(states.map(isResolved)).toEqual([false, true, false, false, true, true])
+})
+
+test('an identical call joins a request that waits, or whose decision has not reached the agent', () => {
+  const open = (status: StoredApproval['status'], delivered: StoredApproval['delivered']) =>
+    isOpenCall({ ...pending, status, delivered })
+  expect(open('pending', 'yes')).toBe(true)
+  expect([open('approved', 'no'), open('rejected', 'no')]).toEqual([true, true])
+  expect([open('expired', 'no'), open('cancelled', 'no')]).toEqual([false, false])
+  expect([open('approved', 'sending'), open('rejected', 'yes')]).toEqual([false, false])
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { configure } from 'safe-stable-stringify'
 import { expect, test } from 'vitest'
-import { canonical } from './canonical.ts'
+import { canonical, canonicalText, keysInOrder } from './canonical.ts'
 
 test('writes what RFC 8785 prescribes', () => {
   const value = {
@@ -60,3 +60,32 @@ for (const [name, value] of Object.entries(refused)) {
     expect(() => canonical(value)).toThrow(expect.objectContaining({ type: 'NotRecordable' }))
   })
 }
+
+test('says where the value is that it refuses, and why', () => {
+  const said = (value: unknown) => {
+    try {
+      return canonical(value)
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  expect(said(undefined)).toContain('the value is undefined, which JSON cannot carry')
+  expect(said({ a: { b: [1, Number.NaN] } })).toContain('a.b[1] is not a finite number')
+  expect(said({ a: new Date(0) })).toContain('a is not a plain object')
+  expect(said({ a: '\ud800' })).toContain('a holds half a character')
+  expect(said(deep)).toContain(`${'[0]'.repeat(26)}[0 is nested deeper than 100`)
+})
+
+test('takes a hundred levels, as many names as there are and objects without a prototype', () => {
+  let levels: unknown = 1
+  for (let i = 0; i < 101; i++) levels = [levels]
+  expect(canonical(levels)).toBe(`${'['.repeat(101)}1${']'.repeat(101)}`)
+  expect(() => canonical([levels])).toThrow()
+  expect(canonical(Object.assign(Object.create(null), { b: 1, a: 2 }))).toBe('{"a":2,"b":1}')
+  for (const count of [2, 16, 17, 40]) {
+    const names = Array.from({ length: count }, (_, i) => `k${(i * 7) % count}x${i}`)
+    const value = Object.fromEntries(names.map((name) => [name, 1]))
+    expect(keysInOrder(value)).toEqual(names.toSorted())
+  }
+  expect([canonicalText(null), canonicalText('a"')]).toEqual(['null', '"a\\""'])
+})

@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canonical } from './canonical.ts'
-import { createLinker, genesis, leafOf } from './chain.ts'
+import { createLinker, emptyLog, genesis, leafOf } from './chain.ts'
 import { columnFault } from './columns.ts'
-import { bodyOf, type EntryDraft, entryOf, rowOf, sealEntry } from './entry.ts'
+import { bodyOf, type EntryDraft, entryAt, entryOf, plainDraft, rowOf, sealEntry } from './entry.ts'
 import type { Digests, Hashing } from './hashing.ts'
+import { createTree } from './merkle.ts'
 import { copiedFields } from './row.ts'
+import { createRangeVerifier, goneText, type HashedEntry } from './verify-range.ts'
 
 const sha256 = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex')
 const digests: Digests = { sha256, hmac: (text) => sha256(`key${text}`) }
@@ -163,4 +165,184 @@ test('puts a keyed hash in place of a named argument, whatever its type', () => 
 test('an endless name is cut, so that an unknown capability can be recorded', () => {
   const { fields } = seal({ capability: `${'x'.repeat(511)}🙂${'y'.repeat(1e6)}` })
   expect(fields.capability).toBe(`${'x'.repeat(511)}…`)
+})
+
+test('says nothing where nothing is said', () => {
+  const said = { capability: 'agent.pause', actor: 'user:ana', request_id: 'req-1' }
+  expect(plainDraft({ ...said, detail: { a: 1 } })).toEqual({
+    ...said,
+    kind: 'act',
+    agent: '',
+    arguments: {},
+    result: 'success',
+    policy_decision: 'none',
+    session_id: null,
+    rule: null,
+    duration_ms: null,
+    approval_id: null,
+    intent_id: null,
+    error: null,
+    detail: { a: 1 },
+  })
+})
+
+test('the caller gets its entry with the place that it was given', () => {
+  expect(entryAt(seal(), 7, genesis)).toMatchObject({ seq: 7, hash: `sha256:${genesis}` })
+})
+
+test('an entry that cannot be read is shown by its columns, and as damaged', () => {
+  const row = rowOf(seal(), 7, genesis, '{')
+  const shown = entryOf({ ...row, policy_decision: null })
+  expect(shown).toMatchObject({
+    agent: 'mailbot',
+    policy_decision: 'none',
+    actor: '',
+    arguments: {},
+    request_id: '',
+    rule: null,
+    error: null,
+    detail: { damaged: 'The stored entry cannot be read.', bytes: 1 },
+    hash: `sha256:${genesis}`,
+  })
+  expect(shown).not.toHaveProperty('body')
+  expect(entryOf(row).policy_decision).toBe('autonomous')
+})
+
+test('an entry of the first versions, where no policy was asked, says so', () => {
+  const body = bodyOf(seal(), 0).replace('"policy_decision":"autonomous"', '"policy_decision":null')
+  expect(entryOf(rowOf(seal(), 0, genesis, body)).policy_decision).toBe('none')
+})
+
+test('a rule that changes after one entry is another one in the next', () => {
+  const rule = { id: 'a', effect: 'allow' }
+  const text = () => seal({ rule: rule as unknown as EntryDraft['rule'] }).before
+  expect(text()).toContain('"rule":{"effect":"allow","id":"a"}')
+  rule.id = 'b'
+  expect(text()).toContain('"rule":{"effect":"allow","id":"b"}')
+  Object.freeze(rule)
+  expect([text(), text()]).toEqual(Array(2).fill(expect.stringContaining('"id":"b"')))
+})
+
+test('a long sentence and a long name are cut, one at the limit is not', () => {
+  const message = (text: string) => seal({ error: { type: 'X', message: text } }).fields.error
+  expect(message('x'.repeat(4_096))?.message).toBe('x'.repeat(4_096))
+  expect(message('x'.repeat(4_097))?.message).toBe(`${'x'.repeat(4_096)}…`)
+  expect(message('ü'.repeat(2_049))?.message).toBe(`${'ü'.repeat(2_048)}…`)
+  expect(seal({ agent: 'x'.repeat(512) }).fields.agent).toBe('x'.repeat(512))
+  const { fields } = seal({ arguments: { $cut: 'a' } })
+  expect(fields.arguments).toEqual({
+    $cut: '{"$cut":"a"}',
+    sha256: sha256('{"$cut":"a"}'),
+    size_bytes: 12,
+  })
+})
+
+/** Entries of a sound log: each follows the hash of the one before. */
+const logOf = (bodies: readonly string[]): HashedEntry[] => {
+  const linker = createLinker(hashing)
+  let hash = genesis
+  return bodies.map((body, seq) => ({ seq, body, hash: (hash = linker.link(hash, seq, body)) }))
+}
+const sound = logOf([0, 1, 2, 3, 4].map((seq) => `{"id":"e${seq}","seq":${seq}}`))
+const renumbered = (entries: readonly HashedEntry[]) =>
+  entries.map((entry, seq) => ({ ...entry, seq }))
+const [e0, e1, e2, e3, e4] = sound as [
+  HashedEntry,
+  HashedEntry,
+  HashedEntry,
+  HashedEntry,
+  HashedEntry,
+]
+
+const faults: Record<string, [HashedEntry[], object]> = {
+  'another text': [
+    [e0, { ...e1, body: '{"id":"e9","seq":1}' }, e2],
+    { kind: 'modified', seq: 1, id: 'e9', detail: 'the hash does not fit the entry' },
+  ],
+  'a text that cannot be read': [
+    [e0, { ...e1, body: '{' }, e2],
+    { kind: 'modified', seq: 1, id: null, detail: 'the entry cannot be read' },
+  ],
+  'another text at the end': [
+    [e0, { ...e1, body: '{"id":1,"seq":1}' }],
+    { kind: 'modified', seq: 1, id: null },
+  ],
+  'a seq twice': [
+    [e0, e1, { ...e1, body: '{"id":"e9","seq":1}' }],
+    { kind: 'inserted', seq: 1, id: 'e9', detail: 'seq 1 is there twice' },
+  ],
+  "two at each other's place": [
+    [e0, e2, e1],
+    { kind: 'reordered', seq: 1, id: 'e2', detail: 'this entry belongs to seq 2' },
+  ],
+  'one gone': [
+    [e0, e2, e3],
+    { kind: 'missing', seq: 1, id: 'e2', detail: '1 entry is gone before e2' },
+  ],
+  'two gone': [
+    [e0, e3, e4],
+    { kind: 'missing', seq: 1, id: 'e3', detail: '2 entries are gone before e3' },
+  ],
+  'one gone, the others renumbered': [
+    renumbered([e0, e2, e3]),
+    { kind: 'missing', seq: 1, id: 'e2', detail: '1 entry is gone before this one' },
+  ],
+  'the last but one gone, the last renumbered': [
+    renumbered([e0, e1, e4]),
+    { kind: 'missing', seq: 2, id: 'e4', detail: '2 entries are gone before this one' },
+  ],
+  'two exchanged and renumbered': [
+    renumbered([e0, e2, e1, e3]),
+    { kind: 'reordered', seq: 1, id: 'e2', detail: 'this entry belongs to seq 2' },
+  ],
+  'one put in, the others renumbered': [
+    renumbered([e0, { ...e1, body: '{"id":"e9","seq":1}' }, e1, e2]),
+    {
+      kind: 'inserted',
+      seq: 1,
+      detail: 'this entry was put in, and those after it were renumbered',
+    },
+  ],
+  'a copy put in': [
+    renumbered([e0, e1, e0, e2]),
+    { kind: 'inserted', seq: 2, id: 'e0', detail: 'a copy of the entry at seq 0' },
+  ],
+}
+
+test.each(Object.entries(faults))('names %s, with its place', (_name, [entries, fault]) => {
+  const verifier = createRangeVerifier(hashing, emptyLog, { tree: false })
+  expect(verifier.take(entries)).toMatchObject(fault)
+})
+
+test('takes the entries of a sound log in any parts, and says where it stands', () => {
+  const leaves: string[] = []
+  const verifier = createRangeVerifier(hashing, emptyLog, {
+    tree: true,
+    leaf: (leaf) => leaves.push(leaf),
+  })
+  expect([
+    verifier.take([]),
+    verifier.take(sound.slice(0, 2)),
+    verifier.take(sound.slice(2)),
+  ]).toEqual([null, null, null])
+  const tree = createTree(hashing)
+  for (const leaf of leaves) tree.push(leaf)
+  expect(verifier.root()).toBe(tree.root())
+  expect(leaves).toEqual(sound.map(({ seq, body }) => leafOf(createLinker(hashing), seq, body)))
+  expect(verifier.state()).toEqual({ size: 5, head: e4.hash, peaks: tree.peaks() })
+})
+
+test('goes on from a known state, without a tree too', () => {
+  const from = { size: 2, head: e1.hash, peaks: ['p'] }
+  const verifier = createRangeVerifier(hashing, from, { tree: false })
+  expect(verifier.take(sound.slice(2))).toBe(null)
+  expect(verifier.state()).toEqual({ size: 5, head: e4.hash, peaks: ['p'] })
+  expect(() => verifier.root()).toThrow('keeps no tree')
+})
+
+test('looks at the entries around those that it takes', () => {
+  const verifier = createRangeVerifier(hashing, emptyLog, { tree: false })
+  const moved = [e1, e0]
+  expect(verifier.take(moved.slice(0, 1), moved)).toMatchObject({ kind: 'reordered', seq: 0 })
+  expect(goneText(2)).toBe('2 entries are gone')
 })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Hashing } from './hashing.ts'
+import { type ChainHead, rootOverHeads } from './heads-root.ts'
 import { createTree, frontierFits, rootOf } from './merkle.ts'
 import {
   consistencyProof,
@@ -140,4 +141,63 @@ test('proves the same of what is left, where the first leaves are known by their
     }),
     { numRuns: 200 },
   )
+})
+
+test('a frontier fits a size only with as many peaks as its tree has', () => {
+  const fits = (size: number) => [0, 1, 2, 3].filter((n) => frontierFits(size, Array(n).fill('')))
+  expect([0, 1, 2, 3, 4, 7].map(fits)).toEqual([[0], [1], [1], [2], [1], [3]])
+})
+
+test('a tree does not go on from too few peaks', () => {
+  const tree = createTree(hashing, { size: 1, peaks: [] })
+  expect(() => tree.push(leafOfBytes('00'))).toThrow('the frontier does not fit')
+})
+
+test('nothing is proven of leaves whose hashes are gone', () => {
+  const leaves = leavesOf(4)
+  const early = createTree(hashing)
+  for (const leaf of leaves.slice(0, 2)) early.push(leaf)
+  const part = { start: { size: 2, peaks: early.peaks() }, leaves: leaves.slice(2) }
+  expect(() => inclusionProof(hashing, part, 1)).toThrow('no hash is known over the leaves 0 to 1')
+})
+
+test('a claim about a leaf outside of the tree is false', () => {
+  const [root, other] = leavesOf(2) as [string, string]
+  const claim = { leaf: root, index: 0, size: 1, proof: [], root }
+  expect(verifyInclusion(hashing, claim)).toBe(true)
+  expect(verifyInclusion(hashing, { ...claim, index: 1 })).toBe(false)
+  expect(verifyInclusion(hashing, { ...claim, index: -1 })).toBe(false)
+  expect(verifyInclusion(hashing, { ...claim, proof: [other] })).toBe(false)
+})
+
+test('claims about growth without a step are true only of the same tree, and of the empty one', () => {
+  const [firstRoot, other] = leavesOf(2) as [string, string]
+  const claim = { first: 2, second: 2, firstRoot, secondRoot: firstRoot, proof: [] }
+  expect(verifyConsistency(hashing, claim)).toBe(true)
+  expect(verifyConsistency(hashing, { ...claim, secondRoot: other })).toBe(false)
+  expect(verifyConsistency(hashing, { ...claim, proof: [other] })).toBe(false)
+  expect(verifyConsistency(hashing, { ...claim, first: 3 })).toBe(false)
+  expect(verifyConsistency(hashing, { ...claim, first: -1 })).toBe(false)
+  expect(verifyConsistency(hashing, { ...claim, first: 1 })).toBe(false)
+  expect(verifyConsistency(hashing, { ...claim, first: 0, secondRoot: other })).toBe(true)
+  expect(verifyConsistency(hashing, { ...claim, first: 0, proof: [other] })).toBe(false)
+  expect(verifyConsistency(hashing, { ...claim, first: 3, second: 5 })).toBe(false)
+  expect(consistencyProof(hashing, { start, leaves: leavesOf(3) }, 0)).toEqual([])
+})
+
+test('one root over the heads of logs: of any order, and another one where any part of a head is', () => {
+  const heads: ChainHead[] = [
+    { chain: 'b', size: 2, head: 'bb', key: 'k' },
+    { chain: 'a', size: 1, head: 'aa', key: '' },
+    { chain: 'ü', size: 3, head: 'cc', key: 'k' },
+  ]
+  const root = rootOverHeads(hashing, heads)
+  const tree = createTree(hashing)
+  for (const leaf of ['a\n1\naa\n\n', 'b\n2\nbb\nk\n', 'ü\n3\ncc\nk\n'])
+    tree.push(hashing.sha256(Buffer.from(`\0${leaf}`)))
+  expect(root).toBe(tree.root())
+  expect(rootOverHeads(hashing, heads.toReversed())).toBe(root)
+  const [first, ...rest] = heads as [ChainHead, ...ChainHead[]]
+  for (const change of [{ chain: 'c' }, { size: 3 }, { head: 'bc' }, { key: '' }])
+    expect(rootOverHeads(hashing, [{ ...first, ...change }, ...rest])).not.toBe(root)
 })
