@@ -31,17 +31,19 @@ export function importedText(result: Imported, { next }: View): string {
     escapeText(`Changed: ${file}${connected ? ', which is connected now' : ''}`),
   )
   if (lines.length === 0) lines.push('Nothing was imported.')
-  const [first] = imported.filter(({ added }) => added)
+  const rules = imported
+    .filter(({ added }) => added)
+    .map(({ upstream }) => `  ${next(`upstream tiers ${upstream} --suggest`)}`)
   const unhooked = files.filter(({ client, connected }) => connected && client in hookSpecs)
   const then =
     files.length === 0
       ? []
       : [
           ...(served ? [] : [`No server runs yet. Start it: ${next('serve')}`]),
-          ...(first
+          ...(rules.length > 0
             ? [
-                'Each call of these tools asks a person. Rules for them, to read and change: ' +
-                  next(`upstream tiers ${first.upstream} --suggest`),
+                'Each call of these tools asks a person. Rules for them, to read and change:',
+                ...rules,
               ]
             : []),
           ...unhooked.map(
