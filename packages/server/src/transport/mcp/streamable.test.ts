@@ -180,6 +180,23 @@ describe('sessions', () => {
     expect((await send(null, {}, 'alpha', 'DELETE')).status).toBe(400)
   })
 
+  test('begin once, and anew where they have ended', async () => {
+    const named = { 'Mcp-Session-Id': await openSession() }
+    const again = await send(hello, named)
+    expect(again.status).toBe(400)
+    expect(await again.json()).toMatchObject({
+      id: 1,
+      error: { code: -32600, message: expect.stringContaining('initialized already') as string },
+    })
+    expect((await send(ping, named)).status).toBe(200)
+    await send(null, named, 'alpha', 'DELETE')
+    const anew = await send(hello, named)
+    expect(anew.status).toBe(200)
+    expect(anew.headers.get('mcp-session-id')).not.toBe(named['Mcp-Session-Id'])
+    // Whose session it is, a foreign id does not tell.
+    expect((await send(hello, named, 'beta')).status).toBe(200)
+  })
+
   test('GET streams what is pushed, once per session, and 405 without one', async () => {
     const session = { 'Mcp-Session-Id': await openSession() }
     const without = await send(null, {}, 'alpha', 'GET')

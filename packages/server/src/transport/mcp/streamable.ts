@@ -153,6 +153,16 @@ export class StreamableHttp {
     }
   }
 
+  async #isOpen(actor: Actor, session_id: string): Promise<boolean> {
+    try {
+      await this.#deps.app.assertSession(this.#op(actor, session_id), { session_id })
+      return true
+    } catch (thrown) {
+      if (thrown instanceof GatehouseError && thrown.type === 'SessionNotFound') return false
+      throw thrown
+    }
+  }
+
   #thrown(res: ServerResponse, requestId: string, thrown: unknown): void {
     const { error, unavailable } = describeThrown(thrown, requestId, this.#deps.log)
     const unknown = thrown instanceof GatehouseError && thrown.type === 'SessionNotFound'
@@ -222,6 +232,12 @@ export class StreamableHttp {
   async #initialize(exchange: Post, { id, params }: Request): Promise<void> {
     const { res, actor } = exchange
     const { app } = this.#deps
+    const named = header(exchange.req, 'mcp-session-id')
+    // One that has ended, or that a service before this one had, is no hindrance: its client begins anew.
+    if (named !== undefined && (await this.#isOpen(actor, named))) {
+      const detail = 'this session is initialized already; another one begins without its id'
+      return this.#fault(res, 400, id, rpcError('InvalidRequest', { detail }))
+    }
     const opened = initialize(app, params)
     if ('error' in opened) return this.#fault(res, 200, id, opened.error)
     const op = this.#op(actor, null)
