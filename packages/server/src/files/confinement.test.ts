@@ -21,6 +21,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { typeOf } from '../../test/kit/type-of.ts'
 import type { Files } from '../ports/files.ts'
 import { createFilesFactory } from './create-files-factory.ts'
+import { isReserved, isTempName } from './names.ts'
 import { Root } from './root.ts'
 
 type Mount = { readonly path: string; readonly read_only: boolean }
@@ -400,4 +401,35 @@ test('finds a workspace again that was deleted and made anew', async () => {
   mkdirSync(kit.root)
   await kit.files.write('b', bytes, { createParents: false })
   expect(readFileSync(kit.at('b'), 'utf8')).toBe('new')
+})
+
+test('goes through eight links and sixty-four folders, and no further by a link either (F11, F13)', async () => {
+  using kit = open()
+  kit.put('link0', 'here')
+  for (let i = 1; i <= 9; i++) symlinkSync(`link${i - 1}`, kit.at(`link${i}`))
+  expect(await text(kit.files, 'link8')).toBe('here')
+  expect(await outcome(() => text(kit.files, 'link9'))).toBe('InvalidPath')
+  const half = 'd/'.repeat(32)
+  kit.put(`${half}${half}file`, 'deep')
+  kit.put(`${half}${half}d/file`, 'deeper')
+  symlinkSync(half, kit.at('half'))
+  expect(await text(kit.files, `half/${half}file`)).toBe('deep')
+  expect(await outcome(() => text(kit.files, `half/${half}d/file`))).toBe('InvalidPath')
+  expect(await outcome(() => text(kit.files, `${half}${half}file`))).toBe('InvalidPath')
+  kit.put(`${half}${'d/'.repeat(31)}file`, 'at the limit')
+  expect(await text(kit.files, `${half}${'d/'.repeat(31)}file`)).toBe('at the limit')
+})
+
+test.each([
+  ...['.gatehouse-trash', '.Gatehouse-Trash. ', '.gate\u200chouse-trash', '.gatehouse-trash:x'],
+  ...['\uff0egatehouse-trash', 'gateho~1', 'GATEHO~12', '.gh-0123-0z-0123456789abcdef'],
+])('keeps %j for the service', (name) => {
+  expect(isReserved(name)).toBe(true)
+})
+
+test.each([
+  ...['.gatehouse', '.gatehouse-trash2', 'a.gatehouse-trash', 'gateho~', 'gateho~1x', 'agateho~1'],
+  ...['.gh-', '.gh-0123-0z-0123456789abcdef0', 'x.gh-0123-0z-0123456789abcdef', '.gh-x'],
+])('leaves %j to the agent', (name) => {
+  expect([isReserved(name), isTempName(name)]).toEqual([false, false])
 })

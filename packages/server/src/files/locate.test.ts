@@ -19,6 +19,7 @@ beforeAll(() => {
   writeFileSync(join(workspace, 'secret.txt'), 'x')
   symlinkSync('../secret.txt', join(workspace, 'scratch', 'link'))
   symlinkSync('..', join(workspace, 'scratch', 'up'))
+  symlinkSync('/etc', join(workspace, 'scratch', 'out'))
 })
 afterAll(() => {
   factory[Symbol.dispose]()
@@ -74,3 +75,23 @@ test('what a path is said not to lead to, it does not lead to', () => {
   expect(files().canLeadTo('secret.txt', '/never/')).toBe(false)
   expect(files().canLeadTo('/never/a', '/never/')).toBe(true)
 })
+
+test.each([
+  ['secret.txt', true, true],
+  ['missing/new/file', true, true],
+  ['.', true, true],
+  ['scratch/link', true, true],
+  ['scratch/out', false, false],
+  ['scratch/out/new', false, false],
+  ['../mount/a', false, false],
+  ['/etc/passwd', false, false],
+  ['/etc/not-there', false, false],
+  ['', false, false],
+  ['.git/config', true, false],
+  [`${mount}/a`, true, true],
+])(
+  '%j is said to lie in the folders only where it does (read %s, written %s)',
+  (path, read, written) => {
+    expect([files().reaches(path, 'read'), files().reaches(path, 'write')]).toEqual([read, written])
+  },
+)

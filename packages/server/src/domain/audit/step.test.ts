@@ -28,6 +28,7 @@ const steps: Record<string, [Partial<Parameters<typeof stepOf>[0]>, Step]> = {
     'run',
   ],
   'a call with a detail that is a text': [{ ...call, detail: 'delivered' }, 'call'],
+  'a call without a detail': [{ ...call, detail: undefined }, 'call'],
   'a request for a person': [waits, 'request'],
   'an intent of a call without a person': [{ ...call, result: 'pending' }, 'intent'],
   'an intent by a policy of other times': [{ ...waits, policy_decision: null }, 'intent'],
