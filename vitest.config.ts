@@ -53,11 +53,11 @@ export default defineConfig({
     // Transformed tests are kept in `node_modules`, by their content.
     experimental: { fsModuleCache: true },
     projects: [
-      project('unit', { include: unit, exclude: [postgres], timeoutMs: 30_000, isolate: false }),
-      project('postgres', { include: [postgres], timeoutMs: 60_000, setup: [awaitPrograms] }),
+      project('unit', { include: unit, exclude: [postgres], timeoutMs: 60_000, isolate: false }),
+      project('postgres', { include: [postgres], timeoutMs: 120_000, setup: [awaitPrograms] }),
       project('integration', {
         include: ['packages/*/test/**/*.test.ts'],
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
         isolate: false,
         setup: [awaitPrograms, 'packages/cli/test/setup.ts'],
       }),

@@ -59,7 +59,7 @@ const waiting = async () =>
 
 /** The request that a held call makes. */
 async function heldRequest(): Promise<string> {
-  await expect.poll(async () => (await waiting()).length, { timeout: 60_000 }).toBe(1)
+  await expect.poll(async () => (await waiting()).length).toBe(1)
   return (await waiting())[0]?.id ?? ''
 }
 

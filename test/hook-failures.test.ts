@@ -108,7 +108,7 @@ test('waits for a late answer', async () => {
   answer = (_request, response) => held.push(() => response.end('{"late":true}'))
   const { child, ended } = start('codex')
   child.stdin.end(call)
-  await expect.poll(() => held.length, { timeout: 30_000 }).toBe(1)
+  await expect.poll(() => held.length).toBe(1)
   held[0]?.()
   expect(await ended).toEqual({ code: 0, stdout: '{"late":true}\n', stderr: '' })
 })
@@ -249,7 +249,7 @@ test('blocks the call where the client ends the hook before there is a decision'
   answer = () => held.push(1)
   const { child, ended } = start('gemini')
   child.stdin.end(call)
-  await expect.poll(() => held.length, { timeout: 30_000 }).toBe(1)
+  await expect.poll(() => held.length).toBe(1)
   child.kill('SIGTERM')
   const { code, stdout, stderr } = await ended
   expect([code, stdout]).toEqual([2, ''])

@@ -167,9 +167,7 @@ describe.skipIf(!hasProgram('dovecot'))('mail and a server that is killed', () =
       secrets: { password: server.password },
       agents: ['mailbot'],
     })
-    await expect
-      .poll(async () => (await operator.service())?.status, { timeout: 30_000 })
-      .toBe('connected')
+    await expect.poll(async () => (await operator.service())?.status).toBe('connected')
 
     const sent = new Map<string, string>()
     const moved = new Set<string>()

@@ -42,7 +42,7 @@ test.skipIf(!hasProgram('bwrap'))(
     const killed = await start(run, token, marker)
     expect(survivors(marker).length).toBeGreaterThanOrEqual(2)
     await gate.kill()
-    await expect.poll(() => survivors(marker), { timeout: 2_000 }).toEqual([])
+    await expect.poll(() => survivors(marker)).toEqual([])
 
     run = await gate.start()
     const seen = await invoke(run, token, 'process.monitor', { process_id: killed })

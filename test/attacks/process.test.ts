@@ -149,7 +149,7 @@ describe.skipIf(!hasProgram('bwrap'))('processes', () => {
     const script = `setsid perl -e '${idle}' & (perl -e '${idle}' &) ; nohup perl -e '${idle}' >/dev/null 2>&1 & sleep 0.3; exit 0`
     const { exit_code } = await ran({ command: 'sh', args: ['-c', script] })
     expect(exit_code).toBe(0)
-    await expect.poll(() => survivors(marker), { timeout: 2_000 }).toEqual([])
+    await expect.poll(() => survivors(marker)).toEqual([])
   })
 
   test('P05 no port of the service, no data of it and no process of the host is within reach', async () => {

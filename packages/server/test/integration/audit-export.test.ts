@@ -76,7 +76,7 @@ const settled = async (bench: Bench, exports: RunningExports, failure: unknown =
         bench.clock.move(60_000)
         return statusOf(exports)
       },
-      { timeout: 30_000, interval: 20 },
+      { interval: 20 },
     )
     .toMatchObject(failure === null ? { failure: null, lag_entries: 0 } : { failure })
 }

@@ -31,7 +31,7 @@ const hears = (listener: { heard(): number }, change: () => Promise<unknown>) =>
         await change()
         return listener.heard() - before
       },
-      { timeout: 20_000, interval: 500 },
+      { interval: 500 },
     )
     .toBeGreaterThan(0)
 }

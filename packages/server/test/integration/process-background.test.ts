@@ -249,7 +249,7 @@ describe.skipIf(!hasProgram('bwrap'))('processes in the background', () => {
     })
     expect(survivors(marker)).toHaveLength(1)
     await kit.app.revokeAgent(kit.operator(), { name: 'alpha' })
-    await expect.poll(() => survivors(marker), { timeout: 2_000 }).toEqual([])
+    await expect.poll(() => survivors(marker)).toEqual([])
     const shown = () => kit.app.showProcess(kit.operator(), { process_id })
     await expect.poll(shown).toMatchObject({ state: 'killed', detail: 'its agent was revoked' })
   })

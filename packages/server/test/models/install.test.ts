@@ -150,7 +150,7 @@ describe('a source that lies', () => {
         r.end(bytes.subarray(0, 50_000))
       },
     ],
-  ])('or %s is tried again, and then given up', { timeout: 30_000 }, async (_what, handler) => {
+  ])('or %s is tried again, and then given up', async (_what, handler) => {
     source.on('/tiny.gguf', handler)
     await using kit = await openModelKit(source)
     const job = await kit.installed('tiny')

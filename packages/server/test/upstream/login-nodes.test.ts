@@ -44,7 +44,7 @@ const settled = async <T>(kits: readonly Kit[], work: Promise<T>, stepMs = 200):
     for (const { clock } of kits) clock.move(stepMs)
     return isDone
   }
-  await expect.poll(goOn, { timeout: 30_000 }).toBe(true)
+  await expect.poll(goOn).toBe(true)
   return await work
 }
 
