@@ -245,6 +245,7 @@ test.each([
   '\ufeff.git/config',
   'git~1/config',
   'GIT~1',
+  'git~12',
   '.git::$INDEX_ALLOCATION/config',
   '.git',
   'sub/.git/config',
@@ -268,7 +269,7 @@ test.each([
   expect(await text(kit.files, '.git/config')).toBe('before')
 })
 
-test.each(['.gitignore', '.github/workflows/x.yml', 'git', 'digit~1', '.gitx'])(
+test.each(['.gitignore', '.github/workflows/x.yml', 'git', 'digit~1', '.gitx', 'ggit~1', 'git~1x'])(
   'writes %s, which only looks like it (F07)',
   async (name) => {
     using kit = open()
@@ -428,8 +429,14 @@ test.each([
 })
 
 test.each([
-  ...['.gatehouse', '.gatehouse-trash2', 'a.gatehouse-trash', 'gateho~', 'gateho~1x', 'agateho~1'],
-  ...['.gh-', '.gh-0123-0z-0123456789abcdef0', 'x.gh-0123-0z-0123456789abcdef', '.gh-x'],
+  ...['.gatehouse', '.gatehouse-trash2', 'a.gatehouse-trash', 'gateho~', 'gateho~1x', 'ggateho~1'],
+  ...[
+    '.gh-',
+    '.gh-0123-0z-0123456789abcdef0',
+    'x.gh-0123-0z-0123456789abcdef',
+    '.gh-x',
+    '.gh-.gh-0123-0z-0123456789abcdef',
+  ],
 ])('leaves %j to the agent', (name) => {
   expect([isReserved(name), isTempName(name)]).toEqual([false, false])
 })
