@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * Ids are `<prefix>-` and 26 characters of lowercase Crockford base32: 48 bits of milliseconds, then
- * 80 random bits. They sort by creation and cannot be guessed. Only `ports/ids` makes them.
+ * Ids are `<prefix>-` and 26 characters of lowercase Crockford base32: 48 bits of milliseconds, 15 that number
+ * those of one millisecond, and 65 random bits. They sort by creation and cannot be guessed. Only `ports/ids` makes them.
  */
 const idOf = <P extends string>(prefix: P) =>
   z

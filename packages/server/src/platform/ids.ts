@@ -13,7 +13,9 @@ const base32 = (value: number, length: number): string => {
   return text
 }
 
-const randomLength = 16
+const randomLength = 13
+/** Ids of one millisecond that three digits can number. */
+const ofOneMs = 32 ** 3
 const poolLength = randomLength * 256
 
 /** Random digits as bytes of text. */
@@ -23,12 +25,18 @@ const randomDigits = (): Buffer => {
   return pool
 }
 
-/** Ids of 48 bits of time and 80 random bits. Random digits come from a pool: one system call in 256. */
-export const createIds = (): Ids => {
+const digit = (value: number): string => alphabet.charAt(value & 31)
+
+/**
+ * Ids of 48 bits of time, 15 that number those of one millisecond, and 65 random bits: those of a process sort in the order in
+ * which they were made, also when the clock is set back. Random digits come from a pool: one system call in 256.
+ */
+export const createIds = (nowMs: () => number = Date.now): Ids => {
   let pool = randomDigits()
   let used = 0
   let timeMs = -1
   let time = ''
+  let number = 0
   return {
     next(prefix) {
       if (used === poolLength) {
@@ -36,12 +44,14 @@ export const createIds = (): Ids => {
         used = 0
       }
       const random = pool.toString('latin1', used, (used += randomLength))
-      const nowMs = Date.now()
-      if (nowMs !== timeMs) {
-        timeMs = nowMs
-        time = base32(nowMs, 10)
+      number += 1
+      const ms = nowMs()
+      if (ms > timeMs || number === ofOneMs) {
+        timeMs = Math.max(ms, timeMs + 1)
+        time = base32(timeMs, 10)
+        number = 0
       }
-      return `${prefix}-${time}${random}`
+      return `${prefix}-${time}${digit(number >> 10)}${digit(number >> 5)}${digit(number)}${random}`
     },
     secret: () => randomBytes(32),
   }
