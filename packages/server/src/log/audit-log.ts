@@ -278,7 +278,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   const elsewhere = options.verifier ?? here
   const roots = chains.makesRoots
     ? new SignedRoots({
-        ...{ chain, keys, rows, writer, others, starts, storage, files, clock },
+        ...{ chain, keys, rows, writer, others, starts, storage, files },
         start: () => start.state,
       })
     : noRoots

@@ -4,7 +4,6 @@ import { entryOf, plainDraft } from '../domain/audit/entry.ts'
 import type { ChainHead } from '../domain/audit/heads-root.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
 import type { AuditCopies, AuditRow, ReadableChains } from '../ports/audit-rows.ts'
-import type { Clock } from '../ports/clock.ts'
 import type { Storage } from '../ports/storage.ts'
 import { type ChainStarts, type Starts, startOf } from './chain-starts.ts'
 import type { EntryIndex } from './entry-index/entry-index.ts'
@@ -38,7 +37,6 @@ type Parts = {
   readonly start: () => LogState
   readonly others: ReadableChains
   readonly starts: ChainStarts
-  readonly clock: Pick<Clock, 'now'>
 }
 
 type Known = { readonly last: RecordedRoot | null; readonly newest: RecordedRoot | null }
@@ -46,8 +44,6 @@ type Known = { readonly last: RecordedRoot | null; readonly newest: RecordedRoot
 const turnKey = 'audit.heads'
 /** The others make none meanwhile: longer than from one root to the next, and shorter than two of those. */
 const turnMs = 90_000
-/** Roots of other nodes are looked for so often at most. */
-const lookEveryMs = 10_000
 /** More would not fit into one entry. */
 const headsMax = 256
 
@@ -98,7 +94,6 @@ export class SignedRoots implements Roots {
   #made: RecordedRoot | null | undefined
   #confirmed: RecordedRoot | null = null
   #known: Known | null = null
-  #lookedMs = 0
   /** One is made after the other: two at once would find the same reason. */
   #busy: Promise<unknown> = Promise.resolve()
 
@@ -243,12 +238,8 @@ export class SignedRoots implements Roots {
 
   /** The newest root of all, the newest of this store, and the newest of it that this process made. */
   async #last(): Promise<Known & { readonly own: RecordedRoot | null }> {
-    const { storage, clock } = this.#parts
-    const isOld = storage.isNetworked && clock.now() - this.#lookedMs >= lookEveryMs
-    if (this.#known === null || isOld) {
-      this.#lookedMs = clock.now()
-      this.#known = await this.#look()
-    }
+    // Another node may have made one since. Gate processes leave that to the first.
+    if (this.#known === null || this.#parts.storage.isNetworked) this.#known = await this.#look()
     return { ...this.#known, own: this.own }
   }
 
