@@ -32,7 +32,9 @@ test('another store, or an empty one, is refused before a byte is written', asyn
   expect(readFileSync(two)).toHaveLength(0)
   await idOf(two)
   const before = readFileSync(two)
-  await expect(openSqlite({ file: two, expectedId })).rejects.toThrow(expectedId)
+  await expect(openSqlite({ file: two, expectedId })).rejects.toThrow(
+    `${expectedId}, as its store.json says`,
+  )
   expect(readFileSync(two).equals(before)).toBe(true)
   await using storage = await openSqlite({ file: one, expectedId })
   expect(storage.id).toBe(expectedId)

@@ -26,7 +26,9 @@ export const assertStoreId = async (
   const held = found === null ? 'an empty or foreign database' : `the store ${found}`
   throw new GatehouseError(
     'StoreMismatch',
-    { detail: `the data directory belongs to the store ${expected}, and ${place} is ${held}` },
+    {
+      detail: `the data directory belongs to the store ${expected}, as its store.json says, and ${place} is ${held}`,
+    },
     {
       recovery: [
         { action: '--data-dir', description: 'Name the data directory of this store.' },
