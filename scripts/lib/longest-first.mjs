@@ -14,6 +14,7 @@ export const longest = [
   'test/dashboard/pages.test.ts',
   'test/selftest.test.ts',
   'test/several-nodes.test.ts',
+  'test/workers.test.ts',
   'test/balanced-nodes.test.ts',
   'test/nodes-under-chaos.test.ts',
   'packages/server/src/storage/postgres/postgres.test.ts',
