@@ -116,7 +116,16 @@ const textIn = (value: string): string | null => {
   }
 }
 
-const headersOf = (mirrored: readonly MirroredArgument[], args: unknown) =>
+type ArgumentHeader = {
+  readonly path: readonly string[]
+  readonly name: string
+  readonly value: string
+}
+
+const headersOf = (
+  mirrored: readonly MirroredArgument[],
+  args: unknown,
+): readonly ArgumentHeader[] =>
   mirrored.flatMap(({ path, header }) => {
     const text = textOf(valueAt(args, path))
     if (text === null) return []
@@ -125,15 +134,18 @@ const headersOf = (mirrored: readonly MirroredArgument[], args: unknown) =>
     return [{ path, name: `${prefix}${header}`, value }]
   })
 
+const isTooLong = (headers: readonly ArgumentHeader[]): boolean =>
+  headers.reduce((sum, { name, value }) => sum + name.length + value.length, 0) > headerBytesMax
+
 /** The longest argument of a call whose headers are too long together, with the reason; null where they are not. */
 export const tooLongForHeaders = (
   mirrored: readonly MirroredArgument[],
   args: unknown,
 ): { readonly path: readonly string[]; readonly detail: string } | null => {
   const headers = headersOf(mirrored, args)
-  const bytes = headers.reduce((sum, { name, value }) => sum + name.length + value.length, 0)
+  if (!isTooLong(headers)) return null
   const longest = headers.toSorted((a, b) => b.value.length - a.value.length)[0]
-  if (bytes <= headerBytesMax || !longest) return null
+  if (!longest) return null
   const { path, name } = longest
   const detail = `is too long for the header ${name}, in which its server wants it as well: such headers may have ${headerBytesMax} bytes together.`
   return { path, detail }
@@ -143,10 +155,12 @@ export const tooLongForHeaders = (
 export const mirroredHeaders = (
   mirrored: readonly MirroredArgument[],
   args: unknown,
-): Readonly<Record<string, string>> =>
-  tooLongForHeaders(mirrored, args)
+): Readonly<Record<string, string>> => {
+  const headers = headersOf(mirrored, args)
+  return isTooLong(headers)
     ? {}
-    : Object.fromEntries(headersOf(mirrored, args).map(({ name, value }) => [name, value]))
+    : Object.fromEntries(headers.map(({ name, value }) => [name, value]))
+}
 
 const decimal = /^-?\d+(?:\.\d+)?$/
 
@@ -164,7 +178,7 @@ export const mirroredMismatch = (
   args: unknown,
   headerOf: (name: string) => string | undefined,
 ): { readonly header: string; readonly detail: string } | null => {
-  if (tooLongForHeaders(mirrored, args)) return null
+  if (isTooLong(headersOf(mirrored, args))) return null
   for (const one of mirrored) {
     const value = valueAt(args, one.path)
     if (textOf(value) === null) continue

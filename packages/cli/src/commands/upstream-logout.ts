@@ -10,8 +10,10 @@ export const upstreamLogout = defineCommand({
     const review = await api.logoutUpstream({ name, ...(agent === undefined ? {} : { agent }) })
     return { agent: agent ?? null, ...review }
   },
-  text: ({ agent, upstream: { name, own_only, status } }, { next }) => {
-    if (agent === null && status !== 'needs_login') return `${name} needs no login, and has none.`
+  text: ({ agent, upstream: { name, own_only, status, agent_logins } }, { next }) => {
+    // Where agents have logins of their own, its status says nothing of the common one.
+    const isLoggedOut = status === 'needs_login' || Object.keys(agent_logins).length > 0
+    if (agent === null && !isLoggedOut) return `${name} needs no login, and has none.`
     const again = next(`upstream login ${name}${agent === null ? '' : ` --as ${agent}`}`)
     if (agent === null) return `The tokens of ${name} are deleted. To use it again: ${again}`
     const now = own_only ? 'It is refused' : 'It is let in with what agents share'

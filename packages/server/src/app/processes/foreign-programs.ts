@@ -15,10 +15,6 @@ export class ForeignPrograms {
     this.#gates = gates
   }
 
-  get any(): boolean {
-    return this.#gates !== null
-  }
-
   /** Null where nobody else has the program. Raises what the process that has it raised. */
   async ask<Q extends AboutProgram>(
     question: Q,

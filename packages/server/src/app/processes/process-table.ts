@@ -82,7 +82,10 @@ export class ProcessTable {
         }),
       launch: (asked) => this.#launch(call, asked, signal, noted),
       list: (filter) => this.list({ ...dropUndefined(filter), agent }),
-      monitor: async (id) => ({ process: await mine(id), now: await this.#sample(id) }),
+      monitor: async (id) => {
+        const process = await mine(id)
+        return { process, now: process.state === 'running' ? await this.#sample(id) : null }
+      },
       logs: async (request) => {
         await mine(request.process_id)
         return this.logs(request)
@@ -99,8 +102,7 @@ export class ProcessTable {
     if (live) return processRecord(live.stored, live.background, live.hosted)
     const stored = await this.#deps.storage.processes.find(id)
     const mayRunThere = !stored || (stored.state === 'running' && stored.node !== this.#deps.node)
-    const there =
-      this.#others.any && mayRunThere ? await this.#others.ask('show program', id) : null
+    const there = mayRunThere ? await this.#others.ask('show program', id) : null
     return there ?? (stored ? processRecord(stored, true) : null)
   }
 
@@ -125,11 +127,11 @@ export class ProcessTable {
 
   async logs(request: LogRequest): Promise<ProcessLog> {
     const { process_id } = request
-    const process = await this.find(process_id)
-    if (!process) throw new GatehouseError('ProcessNotFound', { process_id })
-    const here = await this.#logsHere(request, process.state)
-    const read = here ?? (await this.#others.ask('program output', request))
-    return read ?? (await this.#raiseElsewhere(process_id))
+    const read =
+      (await this.#logsHere(request)) ?? (await this.#others.ask('program output', request))
+    if (read) return read
+    await this.#assertHere(process_id)
+    throw new GatehouseError('ProcessNotFound', { process_id })
   }
 
   /** Sends the signal, and ends it for good where it is one that ends programs and it does not. */
@@ -143,10 +145,12 @@ export class ProcessTable {
     if (here) return here
     const process = await this.find(process_id)
     if (!process) throw new GatehouseError('ProcessNotFound', { process_id })
-    if (process.state !== 'running')
-      throw new GatehouseError('ProcessNotRunning', { process_id, state: process.state })
-    const there = await this.#others.ask('end program', { process_id, how, by })
-    return there ?? (await this.#raiseElsewhere(process_id))
+    if (process.state === 'running') {
+      const there = await this.#others.ask('end program', { process_id, how, by })
+      if (there) return there
+      await this.#assertHere(process_id)
+    }
+    throw new GatehouseError('ProcessNotRunning', { process_id, state: process.state })
   }
 
   /** @SECURITY A revoked agent leaves nothing running (process-background.test.ts). */
@@ -196,16 +200,15 @@ export class ProcessTable {
   }
 
   /** Output lies on the machine that ran the program. */
-  async #raiseElsewhere(process_id: string): Promise<never> {
+  async #assertHere(process_id: string): Promise<void> {
     const stored = await this.#deps.storage.processes.find(process_id)
     if (stored && stored.node !== this.#deps.node)
       throw new GatehouseError('ProcessElsewhere', { process_id, node: stored.node })
-    throw new GatehouseError('ProcessNotFound', { process_id })
   }
 
   /** Answers about the programs of this gate process, for the others. */
   #answerOthers(): void {
-    const { gates, storage } = this.#deps
+    const { gates } = this.#deps
     if (!gates) return
     gates.answer('waited programs', async (filter) => this.#waited(filter))
     gates.answer('show program', async (id) => {
@@ -213,10 +216,7 @@ export class ProcessTable {
       return live ? processRecord(live.stored, live.background, live.hosted) : null
     })
     gates.answer('sample program', async (id) => this.#live.get(id)?.hosted.sample() ?? null)
-    gates.answer('program output', async (request) => {
-      const stored = await storage.processes.find(request.process_id)
-      return this.#logsHere(request, stored?.state ?? 'running')
-    })
+    gates.answer('program output', (request) => this.#logsHere(request))
     gates.answer('end program', ({ process_id, how, by }) => this.#killHere(process_id, how, by))
   }
 
@@ -235,18 +235,19 @@ export class ProcessTable {
   }
 
   /** Null for a program that another process runs or ran. */
-  async #logsHere(request: LogRequest, state: ProcessState): Promise<ProcessLog | null> {
+  async #logsHere(request: LogRequest): Promise<ProcessLog | null> {
     const { process_id, stream, limit } = request
     const { host, node, storage } = this.#deps
     const live = this.#live.get(process_id)
-    if (!live && (await storage.processes.find(process_id))?.node !== node) return null
+    const stored = live?.stored ?? (await storage.processes.find(process_id))
+    if (!stored || (!live && stored.node !== node)) return null
     const read = (offset: number, bytes: number) =>
       live
         ? live.hosted.read(stream, offset, bytes)
         : host.readKept(process_id, stream, offset, bytes)
     const offset =
       request.offset ?? Math.max(0, (await read(Number.MAX_SAFE_INTEGER, 0)).total_bytes - limit)
-    return logRecord({ ...request, offset }, state, await read(offset, limit))
+    return logRecord({ ...request, offset }, stored.state, await read(offset, limit))
   }
 
   /** Null for a program that does not run in this process. */

@@ -2,13 +2,12 @@ import { GatehouseError, type LogMessage } from '@gatehouse/contract'
 import { sendableMeta } from '../../domain/upstream/meta.ts'
 import { visibleText } from '../../domain/upstream/visible-text.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { UpstreamAnswer, UpstreamCall } from '../../ports/upstream.ts'
+import type { ToolCall, UpstreamAnswer, UpstreamCall } from '../../ports/upstream.ts'
 import { upstreamKey } from '../call/invoke.ts'
 import { seenOf } from './add-upstream.ts'
 import type { Connections, Live } from './connections.ts'
 import type { ToolCaller } from './foreign-calls.ts'
 import type { AskingCall, Questions } from './questions.ts'
-import type { CallUpstream } from './tool-capability.ts'
 import type { ToolTable } from './tool-table.ts'
 
 export type CallDeps = {
@@ -98,7 +97,7 @@ class CallLog {
 /** @SECURITY Compared at each call with what this very connection has; upstream/pinning.test.ts. */
 const assertInService = (
   { table }: CallDeps,
-  { upstream, tool, hash }: Parameters<CallUpstream>[0],
+  { upstream, tool, hash }: ToolCall,
   live?: Live,
 ): void => {
   const shown = live && {
@@ -116,7 +115,7 @@ const assertInService = (
 /** @SECURITY A tool that is out of service asks nobody, and hears no answer; upstream/pinning.test.ts. */
 async function whileInService<T>(
   deps: CallDeps,
-  call: Parameters<CallUpstream>[0],
+  call: ToolCall,
   signal: AbortSignal,
   work: (ends: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -139,7 +138,7 @@ async function whileInService<T>(
 /** The progress that the server tells and, while a person is asked, ours: each step beyond the one before. */
 const asking = (
   deps: CallDeps,
-  made: Parameters<CallUpstream>[0],
+  made: ToolCall,
   context: ToolCaller,
 ): Pick<UpstreamCall, 'ask' | 'progress'> => {
   const { questions } = deps
@@ -198,7 +197,7 @@ async function repeat(clock: Clock, tell: () => void, signal: AbortSignal): Prom
 /** Calls a tool in the name of an agent. What the server says of a failure reaches the agent as its words. */
 export async function callTool(
   deps: CallDeps,
-  call: Parameters<CallUpstream>[0],
+  call: ToolCall,
   context: ToolCaller,
 ): Promise<Record<string, unknown>> {
   const { upstream, tool } = call

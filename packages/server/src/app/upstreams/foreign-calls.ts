@@ -1,8 +1,8 @@
 import type { CapabilityContext } from '../../ports/capability.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Gates } from '../../ports/gates.ts'
+import type { GateQuestions, Gates } from '../../ports/gates.ts'
 import type { Secrets } from '../../ports/secrets.ts'
-import type { ResourceWatch } from '../../ports/upstream.ts'
+import type { ResourceWatch, ToolCall } from '../../ports/upstream.ts'
 import type { CallUpstream } from './tool-capability.ts'
 
 /** The caller of a tool, as far as its call is concerned with it. */
@@ -14,8 +14,9 @@ export type ToolCaller = Pick<
   readonly secrets: Pick<Secrets, 'scrub'>
 }
 
-type Watch = (
-  input: { readonly upstream: string; readonly agent: string; readonly uri: string },
+/** Hears of changes of a resource over the connection of an agent. Raises as a call does before its server answers. */
+export type WatchUpstream = (
+  input: GateQuestions['watch resource']['given'],
   signal: AbortSignal,
   changed: () => void,
 ) => Promise<ResourceWatch>
@@ -23,7 +24,7 @@ type Watch = (
 /** Reaches servers by way of the first gate process, which has all connections: their state and questions are in one place. */
 export const serversElsewhere = (
   gates: Gates,
-): { readonly call: CallUpstream; readonly watch: Watch } => ({
+): { readonly call: CallUpstream; readonly watch: WatchUpstream } => ({
   async call(call, context) {
     const { agent, request_id, meta, logs, signal } = context
     /** People are being asked, and the deadline waits. */
@@ -73,11 +74,8 @@ export const answerServers = (
   gates: Gates,
   deps: { readonly clock: Clock; readonly secrets: Pick<Secrets, 'scrub'> },
   by: {
-    readonly call: (
-      call: Parameters<CallUpstream>[0],
-      caller: ToolCaller,
-    ) => ReturnType<CallUpstream>
-    readonly watch: Watch
+    readonly call: (call: ToolCall, caller: ToolCaller) => ReturnType<CallUpstream>
+    readonly watch: WatchUpstream
   },
 ): void => {
   gates.answer('call server', ({ call, log_level, agent, ...given }, { signal, tell }) =>

@@ -20,7 +20,7 @@ import {
 import { suggestedTier, suggestRules } from '../../domain/upstream/suggest-rules.ts'
 import type { Gates } from '../../ports/gates.ts'
 import type { Sandbox } from '../../ports/sandbox.ts'
-import type { ResourceWatch } from '../../ports/upstream.ts'
+import type { ToolCall } from '../../ports/upstream.ts'
 import type { EndsWithAgent } from '../agents/change-agent.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Call } from '../call/call.ts'
@@ -32,7 +32,12 @@ import { callTool } from './call-tool.ts'
 import { type ConnectionDeps, Connections } from './connections.ts'
 import { type EditOrder, editUpstream } from './edit-upstream.ts'
 import type { ChangingLists } from './features.ts'
-import { answerServers, serversElsewhere, type ToolCaller } from './foreign-calls.ts'
+import {
+  answerServers,
+  serversElsewhere,
+  type ToolCaller,
+  type WatchUpstream,
+} from './foreign-calls.ts'
 import { beginLogin, endLogin, finishLogin, logout } from './login.ts'
 import { type QuestionDeps, Questions } from './questions.ts'
 import { recordSeen, whilePinned } from './record-seen.ts'
@@ -87,12 +92,7 @@ export interface UpstreamUseCases {
 
 export type Upstreams = Part<UpstreamUseCases> & {
   readonly call: CallUpstream
-  /** Hears of changes of a resource over the connection of an agent. Raises as a call does before its server answers. */
-  watch(
-    input: { readonly upstream: string; readonly agent: string; readonly uri: string },
-    signal: AbortSignal,
-    changed: () => void,
-  ): Promise<ResourceWatch>
+  readonly watch: WatchUpstream
   tellsChanges(name: string): boolean
   changingLists(name: string): ChangingLists
   /** Raises what a call of a tool would raise before it reaches its server. */
@@ -139,10 +139,10 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
   const questions = new Questions(deps)
   const calling = { ...inner, questions }
   const here = {
-    call: (call: Parameters<CallUpstream>[0], caller: ToolCaller) =>
+    call: (call: ToolCall, caller: ToolCaller) =>
       whilePinned(inner, call.upstream, () => callTool(calling, call, caller)),
     watch: (({ upstream, agent, uri }, signal, changed) =>
-      connections.watch(upstream, agent, signal, { uri, changed })) satisfies Upstreams['watch'],
+      connections.watch(upstream, agent, signal, { uri, changed })) satisfies WatchUpstream,
   }
   if (gates?.index === 0) answerServers(gates, deps, here)
   else gates?.onNews('list changed', ({ change }) => deps.listChanged(change))

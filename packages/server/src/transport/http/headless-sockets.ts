@@ -29,4 +29,9 @@ export class HeadlessSockets {
   closeSilent(): void {
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
   }
+
+  /** The same where bytes of a handshake say nothing about a request. */
+  closeAll(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
 }

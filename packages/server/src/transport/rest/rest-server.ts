@@ -4,6 +4,7 @@ import { Server as SecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { GatehouseError } from '@gatehouse/contract'
 import { createClientAddress } from '../http/client-address.ts'
+import { HeadlessSockets } from '../http/headless-sockets.ts'
 import { defaultGatewayLimits } from '../http/limits.ts'
 import { reachableName } from '../http/reachable-name.ts'
 import { readHeaders } from '../http/read-headers.ts'
@@ -112,14 +113,13 @@ export async function openRestServer(
     made ??= makeListener()
     void made.then((listener) => listener(incoming, outgoing))
   })
-  // Node waits for their first request, which a browser that connects ahead of need may never send.
-  const unasked = new Set<Socket>()
+  const headless = new HeadlessSockets(connectionsMax)
   const connected = (socket: Socket) => {
-    unasked.add(socket)
-    socket.once('close', () => unasked.delete(socket))
+    headless.add(socket)
+    socket.once('close', () => headless.delete(socket))
   }
   server.on(server instanceof SecureServer ? 'secureConnection' : 'connection', connected)
-  server.on('request', ({ socket }) => unasked.delete(socket))
+  server.on('request', ({ socket }) => headless.delete(socket))
   server.maxConnections = connectionsMax
   // More than are allowed, so that too many are seen rather than dropped.
   server.maxHeadersCount = headersMax * 2
@@ -130,7 +130,7 @@ export async function openRestServer(
     const closed = once(server, 'close')
     server.close()
     server.closeIdleConnections()
-    for (const socket of unasked) socket.destroy()
+    headless.closeAll()
     const timer = setTimeout(() => server.closeAllConnections(), options.graceMs ?? 2_000)
     await closed
     clearTimeout(timer)
