@@ -101,7 +101,7 @@ const callAll = async (installations, seconds) => {
 }
 
 /** An engine compiles code while it runs: nodes are compared after as many calls to each. */
-const warmCalls = 10_000
+const warmCalls = 30_000
 
 const warm = async ({ nodes, tokens }) => {
   for (const { port } of nodes)

@@ -1,15 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Fault, idOf } from '../domain/audit/verify-range.ts'
-import type { CopiedEntry, ReadableChains } from '../ports/audit-rows.ts'
+import type { CopiedEntry, OtherChains, ReadableChains } from '../ports/audit-rows.ts'
 import type { LoggedEntry } from './frame.ts'
 import { rowOfEntry } from './read-groups.ts'
 import type { Entries } from './verify-chain.ts'
 
-/** Copies of the entries before `through` are in the store, and of no others. */
+/** Copies of the entries before `through` are in the store. */
 export type CopiesQuestion = { readonly chain: string; readonly through: number }
 
 const sliceRows = 512
-const lowest = Number.MIN_SAFE_INTEGER
 
 /** Compares what other nodes read of this node's entries with its log; what is found is of the copies alone. */
 export const checkCopies = async (
@@ -18,10 +17,8 @@ export const checkCopies = async (
   { chain, through }: CopiesQuestion,
   signal?: AbortSignal,
 ): Promise<Fault | null> => {
-  for (const from of [lowest, through]) {
-    const [stray] = await copies.read(chain, from, 1)
-    if (stray && (stray.seq < 0 || stray.seq >= through)) return inserted(stray)
-  }
+  const [lowest] = await copies.read(chain, Number.MIN_SAFE_INTEGER, 1)
+  if (lowest && lowest.seq < 0) return inserted(lowest)
   for await (const group of inSlices(entries(chain, 0), through)) {
     const first = group[0] as LoggedEntry
     const differing = differingCopy(await copies.read(chain, first.seq, group.length), group)
@@ -30,6 +27,21 @@ export const checkCopies = async (
     signal?.throwIfAborted()
   }
   return null
+}
+
+/**
+ * A copy behind the end of the log, of which `size` tells. The end is asked for after the copies were looked at, since an
+ * entry is in the log before it is copied: no entry of ours is taken for a stranger's, however many come meanwhile.
+ */
+export const findCopyBeyond = async (
+  copies: Pick<OtherChains, 'ends' | 'read'>,
+  chain: string,
+  size: () => number,
+): Promise<Fault | null> => {
+  const end = (await copies.ends()).find((one) => one.chain === chain)?.next ?? 0
+  if (end <= size()) return null
+  const [last] = await copies.read(chain, end - 1, 1)
+  return last ? inserted(last) : null
 }
 
 async function* inSlices(

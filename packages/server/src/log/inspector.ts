@@ -6,6 +6,7 @@ import type { OtherChains } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type ChainStarts, type Starts, startOf } from './chain-starts.ts'
 import type { ChainVerifier } from './chain-verifier.ts'
+import { findCopyBeyond } from './check-copies.ts'
 import type { LogFiles } from './log-files.ts'
 import type { Recorder } from './recorder.ts'
 import { type LogStart, removedOf } from './removals.ts'
@@ -209,17 +210,15 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     const through = Math.min(size, parts.recorder.told())
     const looks = [
       () => choose(through).checkCopies({ chain, through }, signal),
+      () => findCopyBeyond(others, chain, () => writer.standing.state.size),
       ...parts.checkTold,
     ]
     let fault: Fault | null = null
     for (const look of looks) fault ??= await look()
-    // Entries that were appended meanwhile are copied too.
-    if (!fault || (fault.kind === 'inserted' && fault.seq >= through && isOurs(fault.seq))) return
+    if (!fault) return
     writer.raise(fault)
     await writer.exclusive(rebuild)
   }
-
-  const isOurs = (seq: number): boolean => seq < writer.standing.state.size
 
   /** A run that breaks off has verified nothing: the next one begins anew. */
   const attempt = async (want: Want): Promise<void> => {

@@ -26,13 +26,44 @@ export interface Recorder {
 }
 
 /** Callers wait for the store. */
-const recordAtOnce = (parts: RecordParts): Recorder => ({
-  record: (group) => parts.storage.record(group),
-  catchUp: (end) => recordRest(parts, end),
-  start: (end) => recordRestAtStart(parts, end),
-  told: () => Number.POSITIVE_INFINITY,
-  failure: () => null,
-})
+class AtOnceRecorder implements Recorder {
+  readonly #parts: RecordParts
+  /** Where the group begins that the store is being told of, or was told of in vain. */
+  #underWay: number | null = null
+
+  constructor(parts: RecordParts) {
+    this.#parts = parts
+  }
+
+  record(group: CommitGroup): Promise<void> | null {
+    const recording = this.#parts.storage.record(group)
+    return recording && this.#told(recording, group.rows[0]?.seq ?? null)
+  }
+
+  async catchUp(end: number): Promise<void> {
+    await recordRest(this.#parts, end)
+    this.#underWay = null
+  }
+
+  async start(end: number): Promise<void> {
+    await recordRestAtStart(this.#parts, end)
+    this.#underWay = null
+  }
+
+  told(): number {
+    return this.#underWay ?? Number.POSITIVE_INFINITY
+  }
+
+  failure(): null {
+    return null
+  }
+
+  async #told(recording: Promise<void>, first: number | null): Promise<void> {
+    this.#underWay ??= first
+    await recording
+    this.#underWay = null
+  }
+}
 
 const againAfterMs = 1_000
 
@@ -115,4 +146,4 @@ export const createRecorder = (
 ): Recorder =>
   durable === 'local' && parts.storage.isShared
     ? new LaterRecorder(parts, clock, stop)
-    : recordAtOnce(parts)
+    : new AtOnceRecorder(parts)

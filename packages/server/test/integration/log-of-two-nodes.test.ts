@@ -9,9 +9,10 @@ import { indexFolder } from '../../src/log/entry-index/block-files.ts'
 import type { RetentionRules } from '../../src/log/retention.ts'
 import { draft, HandClock, silent } from '../../src/log/testing.ts'
 import { createIds } from '../../src/platform/ids.ts'
+import type { CommitGroup } from '../../src/ports/audit-rows.ts'
 import type { Storage } from '../../src/ports/storage.ts'
 import { openPostgres } from '../../src/storage/postgres/open.ts'
-import { createDatabase } from '../../src/storage/postgres/testing.ts'
+import { createDatabase, query } from '../../src/storage/postgres/testing.ts'
 
 const server = await startPostgres()
 const url = 'url' in server ? server.url : ''
@@ -58,6 +59,14 @@ const openNode = async (directory: string, chain: string, more: More = {}) => {
       await storage[Symbol.asyncDispose]()
     },
   }
+}
+
+const gate = () => {
+  let open = (): void => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { open, opened }
 }
 
 describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
@@ -122,6 +131,49 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
       kind: 'modified',
       first_bad_seq: 1,
     })
+  })
+
+  /** A store that is slow with the next group, before and after it has it. */
+  const slow = () => {
+    const [before, asked, stored, after] = [gate(), gate(), gate(), gate()]
+    let isSlow = false
+    const change = (storage: Storage): void => {
+      const { record } = storage
+      Object.assign(storage, {
+        record: async (group: CommitGroup) => {
+          if (!isSlow) return record(group)
+          asked.open()
+          await before.opened
+          await record(group)
+          stored.open()
+          await after.opened
+        },
+      })
+    }
+    return { change, before, asked, stored, after, begin: () => (isSlow = true) }
+  }
+
+  test('a verification takes nothing amiss of entries on their way to the database, and sees what was changed before them', async () => {
+    const way = slow()
+    await using node = await openNode(newFolder(), 'slow', { change: way.change })
+    for (let i = 0; i < 3; i += 1) await node.append('bot')
+    way.begin()
+    const late = node.append('bot')
+    await way.asked.opened
+    expect(await node.auditLog.verify()).toMatchObject({ integrity: 'verified' })
+    way.before.open()
+    await way.stored.opened
+    expect(await node.auditLog.verify()).toMatchObject({ integrity: 'verified' })
+    await query(url, `delete from audit_copies where chain = 'slow' and seq = 1`)
+    // What is found is mended once nothing is on its way.
+    const { read } = node.storage.copies
+    node.storage.copies.read = (chain, from, limit) => {
+      way.after.open()
+      return read(chain, from, limit)
+    }
+    expect(await node.auditLog.verify()).toMatchObject({ kind: 'missing', first_bad_seq: 1 })
+    await late
+    expect(await node.storage.copies.read('slow', 0, 9)).toHaveLength(4)
   })
 
   test('what retention took from one is gone from the database, and the other goes on from what is left', async () => {

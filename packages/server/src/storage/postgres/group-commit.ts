@@ -27,7 +27,8 @@ with progress as materialized (
   ),
   copied as (
     insert into audit_copies (chain, seq, hash, body)
-    select $1::text, * from unnest($2::bigint[], $3::text[], $4::text[])
+    select $1::text, * from unnest(
+      $2::bigint[], string_to_array($3::text, chr(10)), string_to_array($4::text, chr(10)))
     on conflict do nothing
   ),
   moved_on as (
@@ -59,8 +60,8 @@ export const commitOn = async (client: pg.Client, group: CommitGroup): Promise<v
   const values = [
     chain,
     rows.map(({ seq }) => seq),
-    rows.map(({ hash }) => hash),
-    rows.map(({ body }) => body),
+    rows.map(({ hash }) => hash).join('\n'),
+    rows.map(({ body }) => body).join('\n'),
     ...pairsOf(agentCounts),
     ...pairsOf(sessionCounts),
     clockMs,
