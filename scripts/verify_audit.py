@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Verifies an export of the Gatehouse audit log without any of Gatehouse's code.
+"""Verifies an export of the Gatehouse audit log, or a proof of one entry, without any of Gatehouse's code.
 
 usage: verify_audit.py EXPORT [--public-key FILE] [--checkpoint FILE]
+       verify_audit.py PROOF [--public-key FILE]
 
-Prints one JSON object and exits 0 when the log is verified, 1 when it is not, 2 for wrong usage.
+Prints one JSON object and exits 0 when the log or the proof is verified, 1 when it is not, 2 for wrong usage.
 Python 3 alone checks hashes and roots; signatures need the `cryptography` package or `openssl`.
 """
 import argparse, base64, hashlib, json, os, re, subprocess, sys, tempfile
@@ -81,12 +82,15 @@ def root_notes(text, keys):
     return found, checked
 
 
+def leaf_of(chain, size, head, key):
+    return sha(b"\x00", f"{chain}\n{size}\n{head}\n{key}\n".encode())
+
+
 def over_heads(heads):
     """The root of the tree whose leaves are the heads, by chain."""
     peaks, count = [], 0
     for chain, head in sorted(heads.items()):
-        key = (head["key"] or "")[7:]
-        top, rest = sha(b"\x00", f"{chain}\n{head['size']}\n{head['head'][7:]}\n{key}\n".encode()), count
+        top, rest = leaf_of(chain, head["size"], head["head"][7:], (head["key"] or "")[7:]), count
         while rest % 2:
             top, rest = sha(b"\x01", peaks.pop(), top), rest // 2
         peaks.append(top)
@@ -248,11 +252,59 @@ def under_root(header, key, recorded, ends, begins, kept, report):
     return None, checked
 
 
+def leads(leaf, index, size, proof, root):
+    """Whether these hashes lead from a leaf to the root (RFC 9162, 2.1.3.2)."""
+    at, last, top = index, size - 1, leaf
+    if not 0 <= index < size:
+        return False
+    for step in map(bytes.fromhex, proof):
+        if last == 0:
+            return False
+        if at % 2 or at == last:
+            top = sha(b"\x01", step, top)
+            while at and at % 2 == 0:
+                at, last = at // 2, last // 2
+        else:
+            top = sha(b"\x01", top, step)
+        at, last = at // 2, last // 2
+    return last == 0 and top == bytes.fromhex(root)
+
+
+def verify_proof(proof, given):
+    """Checks a proof of one entry: by the key of its log, or by that of who signed the root over all logs."""
+    under, body = proof.get("all_logs"), proof["body"].encode("utf-8", "surrogatepass")
+    signer = key_in(under["public_key"]) if under else None
+    key = given if given and given != signer else key_in(proof["public_key"])
+    report = {"integrity": "verified", "seq": proof["seq"], "size": proof["size"]}
+    signed, checked = checkpoints(proof["checkpoint"], key, None)
+    placed = proof["seq"].to_bytes(8, "big") + len(body).to_bytes(4, "big") + body
+    good = bytes.fromhex(proof["root"]) in signed.get(proof["size"], ())
+    good = good and leads(sha(b"\x00", placed), proof["seq"], proof["size"], proof["proof"], proof["root"])
+    if under:
+        head, name = under["head"], proof["checkpoint"].split("\n")[0] + "/"
+        notes, also = root_notes(under["note"], {under["chain"]: signer})
+        leaf = leaf_of(head["chain"], head["size"], head["head"], head["key"])
+        good = good and (under["logs"], bytes.fromhex(under["root"])) in [note[1:3] for note in notes]
+        good = good and leads(leaf, under["index"], under["logs"], under["proof"], under["root"])
+        good = good and name.startswith(f"gatehouse/audit/{head['chain']}/") and sha(key).hex() == head["key"]
+        report["root"] = {"root": "sha256:" + under["root"], "logs": under["logs"], "chain": under["chain"]}
+        checked = checked and also
+    report["signatures_checked"] = checked
+    return report if good else {**report, "integrity": "failed"}
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("export")
     parser.add_argument("--public-key")
     parser.add_argument("--checkpoint")
-    result = verify(parser.parse_args())
+    arguments = parser.parse_args()
+    with open(arguments.export, encoding="utf-8") as file:
+        is_proof = '"gatehouse-audit-proof-v1"' in file.read(80)
+    if is_proof:
+        given = key_in(open(arguments.public_key).read()) if arguments.public_key else None
+        result = verify_proof(json.load(open(arguments.export, encoding="utf-8")), given)
+    else:
+        result = verify(arguments)
     print(json.dumps(result))
     sys.exit(0 if result["integrity"] == "verified" else 1)

@@ -16,6 +16,7 @@ export const longest = [
   'test/several-nodes.test.ts',
   'test/workers.test.ts',
   'test/balanced-nodes.test.ts',
+  'test/workers-log.test.ts',
   'test/nodes-under-chaos.test.ts',
   'packages/server/src/storage/postgres/postgres.test.ts',
   'test/upstream.test.ts',

@@ -162,6 +162,25 @@ export type AuditPage = z.infer<typeof AuditPage>
 const Hex = z.string().regex(/^[0-9a-f]{64}$/)
 
 /**
+ * Way from the head of one log to the newest signed root over the heads of all. It vouches for the key of that log, and says how
+ * long the log was.
+ */
+export const HeadProof = z.object({
+  /** Leaf of the tree; `key` is the SHA-256 of the public key of that log. */
+  head: z.object({ chain: z.string(), size: z.int(), head: Hex, key: Hex }),
+  index: z.int(),
+  logs: z.int(),
+  root: Hex,
+  proof: z.array(Hex),
+  /** Signed note over the root. */
+  note: z.string(),
+  /** Log of the process that signed the root, and its key in PEM. */
+  chain: z.string(),
+  public_key: z.string(),
+})
+export type HeadProof = z.infer<typeof HeadProof>
+
+/**
  * Proof of one entry without the log: the bytes that were hashed, the hashes that lead from
  * them to the root (RFC 6962), and the signed checkpoint with that root.
  */
@@ -174,10 +193,12 @@ export const AuditProof = z.object({
   leaf: Hex,
   root: Hex,
   proof: z.array(Hex),
-  /** A signed note (C2SP tlog-checkpoint) over the first `size` entries. */
+  /** A signed note (C2SP tlog-checkpoint) over the first `size` entries of the log that the entry is in. */
   checkpoint: z.string(),
   /** PEM. Believe it only as far as you believe whoever gave you this. */
   public_key: z.string(),
+  /** Absent where there is one log alone, and where no root over all logs was made since this one began. */
+  all_logs: HeadProof.optional(),
 })
 export type AuditProof = z.infer<typeof AuditProof>
 

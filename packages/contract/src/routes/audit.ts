@@ -87,7 +87,7 @@ export const auditRoutes = defineRoutes({
       'Proof of one entry, to check it without the log: its bytes, hashes to a root, a signed checkpoint',
     permission: 'read',
     answer: AuditProof,
-    errors: ['NotFound'],
+    errors: ['NotFound', 'Conflict'],
   },
   verifyAudit: {
     method: 'POST',

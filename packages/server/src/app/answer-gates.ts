@@ -12,7 +12,7 @@ type Deps = Pick<Basics, 'ids' | 'log'> &
     readonly gates: Gates | null
     readonly audit: Pick<
       AuditAccess,
-      'acknowledge' | 'applyRetention' | 'health' | 'integrity' | 'retention'
+      'acknowledge' | 'applyRetention' | 'health' | 'integrity' | 'retention' | 'sign'
     > &
       Pick<AuditReader, 'verify'>
     readonly metrics: Pick<Metrics, 'values'>
@@ -38,6 +38,10 @@ export const answerGates = (deps: Deps): void => {
     }
   })
   gates.answer('verify log', () => deps.audit.verify())
+  gates.answer('sign log', async () => {
+    await deps.audit.sign()
+    return null
+  })
   gates.answer('acknowledge log', ({ reason, ...by }) => deps.audit.acknowledge(reason, by))
   gates.answer('retention', async (by) =>
     by ? deps.audit.applyRetention(by) : deps.audit.retention(),

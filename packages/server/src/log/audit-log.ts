@@ -30,7 +30,7 @@ import { closeIntents } from './intents.ts'
 import { type Keys, keyFile, loadKeys, publicKeyFile } from './keys.ts'
 import { LogFiles, segmentsFolder } from './log-files.ts'
 import { verifyPage } from './pages.ts'
-import { type Consistency, proveConsistency, proveInclusion } from './prove.ts'
+import { type Consistency, logOfOther, proveConsistency, proveInclusion } from './prove.ts'
 import { rowOfEntry } from './read-groups.ts'
 import { remakeCopies } from './record-groups.ts'
 import { createRecorder, type Durable } from './recorder.ts'
@@ -42,6 +42,7 @@ import { noRoots, SignedRoots } from './signed-roots.ts'
 import { createSigner } from './signer.ts'
 import { takeOver } from './take-over.ts'
 import { anchorsOf, takeStock } from './take-stock.ts'
+import { checkpointTeller } from './told-checkpoint.ts'
 import { findForeignKey, tellKey } from './told-key.ts'
 import { takeTurn } from './turn.ts'
 import { Writer } from './writer.ts'
@@ -115,6 +116,9 @@ export type LocalAuditLog = AuditLog &
       readonly request_id: string
     }): Promise<RetentionStatus>
 
+    /** Must sign a checkpoint over all entries, where none is, and tell other nodes. */
+    sign(): Promise<void>
+
     /** Must show that the tree of now begins with the tree of that size. */
     proveConsistency(first: number): Promise<Consistency>
 
@@ -134,6 +138,7 @@ const nobody: OtherChains = {
   ends: async () => [],
   removals: async () => [],
   keys: async () => [],
+  checkpoint: async () => null,
   roots: async () => [],
   takeForeign: async () => false,
 }
@@ -326,6 +331,11 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   if (taken) await writer.append(taken.entry)
   const closedIntents = await closeIntents({ rows, auditLog: writer })
 
+  const tellCheckpoint = checkpointTeller(chains.copies, chain)
+  const sign = async (): Promise<void> => {
+    signer.sign()
+    await tellCheckpoint(signer.signed().at(-1))
+  }
   const failed = (error: unknown): void => {
     if (!stop.signal.aborted) log.error({ err: error }, 'audit upkeep failed')
   }
@@ -372,7 +382,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     every(retentionEveryMs, () => retention.apply()),
     every(options.checkpoint?.everyMs ?? 60_000, async () => {
       await roots.record()
-      signer.sign()
+      await sign()
     }),
     roots.begin().catch(failed),
     ...(verifyEveryMs > 0 ? [verifyAll().catch(failed), every(verifyEveryMs, verifyAll)] : []),
@@ -451,15 +461,23 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
 
     counts: (sinceMs) => rows.counts(sinceMs),
 
-    prove(id) {
-      signer.sign()
-      return proveInclusion(
-        { rows, entries, start: start.state },
-        chain,
-        id,
-        signer.signed().at(-1),
-        keys.pem,
-      )
+    sign,
+
+    async prove(id) {
+      await sign()
+      await inspector.look()
+      const row = await rows.find(id)
+      if (!row) return null
+      const log =
+        row.chain === chain
+          ? {
+              ...{ chain, entries, start: start.state, publicKey: keys.pem },
+              newest: signer.signed().at(-1),
+            }
+          : await logOfOther({ entries, others, starts }, row.chain)
+      const proof = await proveInclusion(log, row)
+      const all_logs = await roots.prove(row.chain)
+      return all_logs ? { ...proof, all_logs } : proof
     },
 
     proveConsistency: (first) =>
@@ -507,7 +525,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       stop.abort()
       await writer.close()
       await Promise.all(upkeep)
-      signer.sign()
+      await sign().catch(failed)
       await recorder.catchUp(writer.standing.state.size).catch(failed)
       await storage.flush().catch(failed)
       await rows.save()

@@ -11,6 +11,24 @@ export const readIfThere = (file: string): Buffer | null => {
   }
 }
 
+/** The last bytes of a file; null where there is none. */
+export const readEnd = (file: string, bytesMax: number): Buffer | null => {
+  let fd: number
+  try {
+    fd = fs.openSync(file, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+  try {
+    const bytes = Buffer.alloc(bytesMax)
+    const from = Math.max(0, fs.fstatSync(fd).size - bytesMax)
+    return bytes.subarray(0, fs.readSync(fd, bytes, 0, bytesMax, from))
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
 /** Names that were made or taken away in a folder are on the disk when this returns. */
 export const syncFolder = (name: string): void => {
   const folder = fs.openSync(name, 'r')

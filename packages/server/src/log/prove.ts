@@ -1,10 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type AuditProof, GatehouseError } from '@gatehouse/contract'
 import { createLinker, type LogState, leafOf } from '../domain/audit/chain.ts'
-import { consistencyProof, inclusionProof, rootAt, type TreePart } from '../domain/audit/proofs.ts'
-import type { AuditRows } from '../ports/audit-rows.ts'
+import {
+  consistencyProof,
+  inclusionProof,
+  rootAt,
+  sizeOf,
+  type TreePart,
+} from '../domain/audit/proofs.ts'
+import type { AuditRow, ReadableChains } from '../ports/audit-rows.ts'
+import { type ChainStarts, startOf } from './chain-starts.ts'
 import { hashing } from './hashing.ts'
-import type { Checkpoint } from './note.ts'
+import { parsePublicKey } from './keys.ts'
+import { type Checkpoint, readCheckpoints } from './note.ts'
 import type { Entries } from './verify-chain.ts'
 
 /** Proof that the tree only grew, in hex: to be checked against the roots of two checkpoints. */
@@ -36,25 +44,55 @@ const partOf = async (
   return { start, leaves }
 }
 
-/** An entry with its way to the root of a checkpoint; null where the checkpoint does not cover it. */
-export const proveInclusion = async (
-  parts: ProofParts & { readonly rows: Pick<AuditRows, 'find'> },
+/** A log as far as a proof of one of its entries needs it. */
+export type ProvenLog = ProofParts & {
+  readonly chain: string
+  readonly newest: Checkpoint | undefined
+  /** PEM. */
+  readonly publicKey: string
+}
+
+/** The log of another process, with the checkpoint that it signed last. */
+export const logOfOther = async (
+  parts: {
+    readonly entries: Entries
+    readonly others: Pick<ReadableChains, 'checkpoint' | 'keys'>
+    readonly starts: ChainStarts
+  },
   chain: string,
-  id: string,
-  checkpoint: Checkpoint | undefined,
-  publicKey: string,
-): Promise<AuditProof | null> => {
-  const row = await parts.rows.find(id)
-  if (!row || !checkpoint || row.chain !== chain || row.seq >= checkpoint.size) return null
-  const { size, note } = checkpoint
-  const part = await partOf(parts, chain, size)
+): Promise<ProvenLog> => {
+  const { entries, others, starts } = parts
+  const note = await others.checkpoint(chain)
+  const publicKey = (await others.keys()).find((key) => key.chain === chain)?.public_key ?? ''
+  const newest =
+    note === null || publicKey === ''
+      ? undefined
+      : readCheckpoints(note, parsePublicKey(publicKey, chain)).at(-1)
+  return { chain, entries, start: startOf(await starts.read(), chain), newest, publicKey }
+}
+
+/** An entry with its way to the root of the newest checkpoint of its log. */
+export const proveInclusion = async (log: ProvenLog, row: AuditRow): Promise<AuditProof> => {
+  const { chain, newest, publicKey } = log
+  if (!newest || row.seq >= newest.size)
+    throw new GatehouseError('Conflict', {
+      detail: `No checkpoint of the log of ${chain} is over this entry yet. Its process signs one each minute: try again when it has.`,
+    })
+  const { size, note, root } = newest
+  const part = await partOf(log, chain, size)
+  const leaf = part.leaves[row.seq - part.start.size]
+  // A damaged log would make a proof that nobody can check.
+  if (leaf === undefined || sizeOf(part) !== size || rootAt(hashing, part, size) !== root) {
+    const detail = `the log of ${chain} is not the one that its checkpoint over ${size} entries is about`
+    throw new GatehouseError('AuditDamaged', { id: row.id, detail })
+  }
   return {
     format: 'gatehouse-audit-proof-v1',
     body: row.body,
     seq: row.seq,
     size,
-    leaf: part.leaves[row.seq - part.start.size] as string,
-    root: rootAt(hashing, part, size),
+    leaf,
+    root,
     proof: inclusionProof(hashing, part, row.seq),
     checkpoint: note,
     public_key: publicKey,

@@ -1,9 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { ChainKey, ChainRemoval, OtherChains, ReadableChains } from '../ports/audit-rows.ts'
-import { readIfThere } from './files.ts'
+import { checkpointsFile } from './checkpoints.ts'
+import { readEnd, readIfThere } from './files.ts'
 import { parsePublicKey, publicKeyFile } from './keys.ts'
 import { fingerprint, LogReader } from './log-files.ts'
+import { readCheckpoints } from './note.ts'
 import { readStart, removalsFile } from './removals.ts'
 
 /** The folder of a data directory that has one for each gate process beside the first. */
@@ -52,6 +54,18 @@ class GrowingLog extends LogReader {
 }
 
 type Removals = readonly ChainRemoval[]
+
+/** Bytes at the end of a file of checkpoints: far more than one takes, and no more to read after years. */
+const newestBytes = 8_192
+
+/** The newest checkpoint that the process of a folder signed; null where there is none. */
+const lastCheckpointIn = (folder: string, chain: string): string | null => {
+  const [key] = keyIn(folder, chain)
+  const end = readEnd(path.join(folder, logFolder, checkpointsFile), newestBytes)
+  if (!key || end === null) return null
+  const signed = readCheckpoints(end.toString('utf8'), parsePublicKey(key.public_key, folder))
+  return signed.at(-1)?.note ?? null
+}
 
 /** The key of a chain, as the process of a folder wrote it beside its log; none where there is no such file. */
 const keyIn = (folder: string, chain: string): readonly ChainKey[] => {
@@ -108,6 +122,11 @@ export class SiblingLogs implements ReadableChains {
 
   async keys() {
     return this.#ofEach(keyIn)
+  }
+
+  async checkpoint(chain: string) {
+    const folder = this.#folders()[this.#refreshed().findIndex((log) => log.chain === chain)]
+    return folder === undefined ? null : lastCheckpointIn(folder, chain)
   }
 
   /** The first process alone makes roots, and nobody else looks at them. */

@@ -8,13 +8,14 @@ import { type Bench, openBench } from '../../test/kit/log-bench.ts'
 import { emptyLog } from '../domain/audit/chain.ts'
 import { entryOf } from '../domain/audit/entry.ts'
 import { rootOverHeads } from '../domain/audit/heads-root.ts'
+import { checkProof } from './check-proof.ts'
 import { checkpointsFile } from './checkpoints.ts'
 import type { ExportHeader } from './export.ts'
 import { hashing } from './hashing.ts'
 import { loadKeys, publicKeyFile } from './keys.ts'
 import { LogReader, segmentsFolder } from './log-files.ts'
 import { verifyOffline } from './offline.ts'
-import { findMisfit, headsAct, readRecordedRoot } from './recorded-root.ts'
+import { findMisfit, headsAct, keyPrint, readRecordedRoot } from './recorded-root.ts'
 import { signRoot } from './root-note.ts'
 import { IdleLogs, logFolder, SiblingLogs } from './sibling-logs.ts'
 import { headFile } from './signed-head.ts'
@@ -240,4 +241,86 @@ test('a root is that which the key of its process signed, over the heads that ar
   expect(await findMisfit({ ...recorded, ...own }, logs)).toBeNull()
   expect(fs.readFileSync(path.join(first.directory, publicKeyFile), 'utf8')).toBe(keys.first.pem)
   expect(readRecordedRoot(entryOf({ ...recorded, body: '{}' } as never))).toBeNull()
+})
+
+test('an entry of any log is proved, up to the root over all, by the key of its log or of the signer of the root', async () => {
+  await using two = await openTwo()
+  const { gate, first } = two
+  await gate.fill(9)
+  await first.fill(3)
+  const file = path.join(newFolder(), 'proof.json')
+  const idIn = async ({ log }: Bench, seq: number): Promise<string> =>
+    (await log.rows.range(log === first.log ? 'first' : 'gate', seq, seq + 1, 1))[0]?.id ?? ''
+  const [fourth, own] = [await idIn(gate, 4), await idIn(first, 1)]
+  // The process of that log signs it.
+  await expect(first.log.prove(fourth)).rejects.toThrow('No checkpoint of the log of gate is over')
+  await gate.log.sign()
+  const before = await first.log.prove(fourth)
+  expect(before).toMatchObject({ seq: 4, size: 9, public_key: gate.log.publicKey })
+  expect(before?.all_logs).toBeUndefined()
+  await first.reopen()
+  await gate.fill(1)
+  await gate.log.sign()
+
+  const kept = (name: string, pem: string): string => {
+    const at = path.join(path.dirname(file), name)
+    fs.writeFileSync(at, pem)
+    return at
+  }
+  const keys = {
+    gate: kept('gate.pub', gate.log.publicKey),
+    first: kept('first.pub', first.log.publicKey),
+    stranger: kept('stranger.pub', loadKeys(newFolder()).pem),
+  }
+  const judge = (proof: object, key: keyof typeof keys | null, also = ''): string => {
+    fs.writeFileSync(file, JSON.stringify(proof))
+    const found = checkProof(file, ...(key ? [keys[key]] : []))
+    if (python && also === 'python') {
+      const args = [script, file, ...(key ? ['--public-key', keys[key]] : [])]
+      const { stdout, stderr } = spawnSync('python3', args, { encoding: 'utf8' })
+      expect(stderr).toBe('')
+      expect(JSON.parse(stdout)).toMatchObject({ integrity: found.valid ? 'verified' : 'failed' })
+    }
+    return `${found.valid ? '' : 'not valid: '}${found.detail}`
+  }
+  const late = await first.log.prove(await idIn(gate, 9))
+  const proof = await first.log.prove(fourth)
+  if (!proof?.all_logs || !late) throw new Error('no proof')
+  expect(late.all_logs).toMatchObject({ head: { chain: 'gate', size: 9 } })
+  expect(judge(proof, 'gate')).toMatch(/^signed by the key that was given; the root over all logs/)
+  expect(judge(proof, 'first', 'python')).toMatch(
+    /^signed by the key that its log has under the root/,
+  )
+  expect(judge(late, 'first')).toMatch(/^signed by the key that its log has under the root/)
+  expect(judge(proof, null)).toBe('signed by the key that came with the proof')
+  expect(judge(proof, 'stranger')).toBe('not valid: the checkpoint is not signed by this key')
+  expect(judge(before ?? {}, 'first', 'python')).toBe(
+    'not valid: the checkpoint is not signed by this key',
+  )
+  expect(judge((await first.log.prove(own)) ?? {}, 'first')).toBe(
+    'signed by the key that was given',
+  )
+
+  // A log of somebody else, with the name and the root of this one.
+  await using forger = await openBench({ chain: 'gate' })
+  await forger.fill(9)
+  const forged = { ...(await forger.log.prove(await idIn(forger, 4))), all_logs: proof.all_logs }
+  const another = 'not valid: the root over all logs is about another log, or another key of it'
+  expect(judge(forged, 'first', 'python')).toBe(another)
+  const { all_logs } = proof
+  const { head } = all_logs
+  const print = keyPrint(loadKeys(forger.directory).raw)
+  const ofGate =
+    'not valid: the hashes do not lead from the log of the entry to the root over all logs'
+  const unsigned = 'not valid: the root over all logs is not signed by this key'
+  for (const [change, detail, also] of [
+    [{ head: { ...head, key: print } }, ofGate, 'python'],
+    [{ index: 1 - all_logs.index }, ofGate],
+    [{ proof: [] }, ofGate],
+    [{ root: proof.root }, unsigned],
+    [{ logs: 3 }, unsigned],
+    [{ note: all_logs.note.replace('\n2\n', '\n3\n'), logs: 3 }, unsigned],
+    [{ chain: 'gate' }, unsigned],
+  ] as const)
+    expect(judge({ ...forged, all_logs: { ...all_logs, ...change } }, 'first', also)).toBe(detail)
 })

@@ -1,12 +1,13 @@
-import type { SignedRoot } from '@gatehouse/contract'
+import type { HeadProof, SignedRoot } from '@gatehouse/contract'
 import type { LogState } from '../domain/audit/chain.ts'
 import { entryOf, plainDraft } from '../domain/audit/entry.ts'
-import type { ChainHead } from '../domain/audit/heads-root.ts'
+import { type ChainHead, proveHead } from '../domain/audit/heads-root.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
 import type { AuditCopies, AuditRow, ReadableChains } from '../ports/audit-rows.ts'
 import type { Storage } from '../ports/storage.ts'
 import { type ChainStarts, type Starts, startOf } from './chain-starts.ts'
 import type { EntryIndex } from './entry-index/entry-index.ts'
+import { hashing } from './hashing.ts'
 import { type Keys, parsePublicKey, type Verifier } from './keys.ts'
 import type { LogReader } from './log-files.ts'
 import { rowOfEntry } from './read-groups.ts'
@@ -55,6 +56,9 @@ export interface Roots {
   /** The newest that this process made, since it started or before. */
   readonly own: RecordedRoot | null
 
+  /** Must lead from the head of a chain to the newest root that was found to hold; null where it is not under one. */
+  prove(chain: string): Promise<HeadProof | null>
+
   /** Must make a root at a start, where others have not only just begun, too: a moved store has other logs. */
   begin(): Promise<void>
 
@@ -76,7 +80,7 @@ const nothing = async (): Promise<void> => undefined
 /** Where another process makes the roots, and checks them. */
 export const noRoots: Roots = {
   ...{ confirmed: null, own: null, begin: nothing, record: nothing, repeat: nothing },
-  ...{ renew: nothing, check: async () => null },
+  ...{ renew: nothing, check: async () => null, prove: async () => null },
 }
 
 const recordedIn = (rows: readonly AuditRow[]): readonly RecordedRoot[] =>
@@ -152,6 +156,19 @@ export class SignedRoots implements Roots {
     )
     this.#confirmed = fault ? null : newest
     return fault
+  }
+
+  async prove(chain: string): Promise<HeadProof | null> {
+    if (this.#confirmed === null) await this.check()
+    const recorded = this.#confirmed
+    const way = recorded && proveHead(hashing, recorded.heads, chain)
+    // Nothing tells which key the log has that is under the root.
+    if (!way || way.head.key === '') return null
+    const signer = (await this.#keys()).get(recorded.chain)
+    const { chain: by, root, note, heads } = recorded
+    return signer
+      ? { ...way, logs: heads.length, root, note, chain: by, public_key: signer.pem }
+      : null
   }
 
   #after(work: () => Promise<void>): Promise<void> {

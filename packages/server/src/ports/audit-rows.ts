@@ -170,6 +170,9 @@ export interface ReadableChains {
   /** Must return the keys of chains whose processes told theirs. */
   keys(): Promise<readonly ChainKey[]>
 
+  /** Must return the newest checkpoint that the process of a chain signed and told; null where it told none. */
+  checkpoint(chain: string): Promise<string | null>
+
   /** Must return, of chains whose processes told it, the entry about the last root over all logs. */
   roots(): Promise<readonly ChainPlace[]>
 }
@@ -193,6 +196,9 @@ export interface AuditCopies extends OtherChains {
 
   /** Must tell others the key of a chain, in the place of what was told before. */
   keepKey(key: ChainKey): Promise<void>
+
+  /** Must tell others the newest checkpoint of a chain. */
+  keepCheckpoint(chain: string, note: string): Promise<void>
 
   /** Must tell others the entry about the last root that the process of its chain made. */
   keepRoot(place: ChainPlace): Promise<void>

@@ -67,7 +67,10 @@ export interface AuditReader {
   /** Must re-hash the whole log and compare it with the signed head and the checkpoints. */
   verify(): Promise<Integrity>
 
-  /** Must show that the entry is in the tree of the newest signed checkpoint; null for an unknown id. */
+  /**
+   * Must show that an entry of any log is in the tree of the newest checkpoint of that one, and lead from its head to the newest
+   * root over all logs where there is one; null for an unknown id. Raises `Conflict` where that checkpoint is not over it yet.
+   */
   prove(id: string): Promise<AuditProof | null>
 
   /** Must yield the log as JSON lines: a header with the public key, the entries, the checkpoints. */

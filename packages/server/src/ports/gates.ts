@@ -118,6 +118,8 @@ export type GateQuestions = {
   metrics: { readonly given: null; readonly answer: MetricValues }
   /** Verifies its log. */
   'verify log': { readonly given: null; readonly answer: Integrity }
+  /** Signs a checkpoint over all entries of its log. */
+  'sign log': { readonly given: null; readonly answer: null }
   /** Takes its log as it is, where something is wrong with it. */
   'acknowledge log': {
     readonly given: { readonly reason: string; readonly actor: string; readonly request_id: string }

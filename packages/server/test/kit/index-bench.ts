@@ -15,6 +15,7 @@ const nobody = {
   ends: async () => [],
   removals: async () => [],
   keys: async () => [],
+  checkpoint: async () => null,
   roots: async () => [],
 }
 

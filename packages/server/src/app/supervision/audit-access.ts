@@ -25,6 +25,9 @@ export interface AuditAccess {
     by: { readonly actor: string; readonly request_id: string },
   ): Promise<Integrity>
 
+  /** Must sign a checkpoint over all entries of this log. */
+  sign(): Promise<void>
+
   /** How long entries stay, and what is next to go. */
   retention(): RetentionStatus
 
@@ -56,10 +59,12 @@ export async function showAuditEntry(
   return entry
 }
 
+/** Of the logs of all gate processes, which sign what they have first. */
 export async function proveAuditEntry(
-  deps: { readonly audit: AuditReader },
+  deps: { readonly audit: AuditReader; readonly gateWatch: Pick<GateWatch, 'sign'> },
   { id }: { readonly id: string },
 ): Promise<AuditProof> {
+  await deps.gateWatch.sign()
   const proof = await deps.audit.prove(id)
   if (!proof) throw new GatehouseError('NotFound', { path: id })
   return proof

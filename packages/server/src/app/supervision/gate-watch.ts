@@ -53,7 +53,7 @@ export class GateWatch {
   async facts(): Promise<readonly GateFacts[]> {
     const gates = this.#gates
     if (!gates) return []
-    return Promise.all(gates.others.map((index) => this.#ask(gates, index)))
+    return Promise.all(gates.others.map((index) => this.#factsOf(gates, index)))
   }
 
   /** Integrity of the whole log, where that of this process' part is as given: the first finding of another one counts. */
@@ -96,17 +96,36 @@ export class GateWatch {
     return answered.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   }
 
-  async #ask(gates: Gates, index: number): Promise<GateFacts> {
+  /** Has each of the others that answers sign what its log has by now. */
+  async sign(): Promise<void> {
+    const gates = this.#gates
+    const asked = gates?.others.map((index) => this.#soon(gates, index, 'sign log')) ?? []
+    await Promise.allSettled(asked)
+  }
+
+  async #factsOf(gates: Gates, index: number): Promise<GateFacts> {
+    try {
+      return await this.#soon(gates, index, 'facts')
+    } catch (cause) {
+      return unknown(cause instanceof GatehouseError ? cause.message : 'it does not answer')
+    }
+  }
+
+  /** Asks one of the others what it can answer at once. */
+  async #soon<Q extends 'facts' | 'sign log'>(
+    gates: Gates,
+    index: number,
+    question: Q,
+  ): Promise<GateQuestions[Q]['answer']> {
     const late = new AbortController()
     try {
       return await Promise.race([
-        gates.ask(index, 'facts', null),
-        this.#clock
-          .sleep(answerMs, late.signal)
-          .then(() => unknown(`gate process ${index + 1} does not answer`)),
+        gates.ask(index, question, null),
+        this.#clock.sleep(answerMs, late.signal).then(() => {
+          const detail = `gate process ${index + 1} does not answer`
+          throw new GatehouseError('StorageUnavailable', { detail })
+        }),
       ])
-    } catch (cause) {
-      return unknown(cause instanceof GatehouseError ? cause.message : 'it does not answer')
     } finally {
       late.abort()
     }

@@ -1,5 +1,7 @@
+import { emptyLog } from './chain.ts'
 import type { Hashing } from './hashing.ts'
 import { createTree } from './merkle.ts'
+import { inclusionProof } from './proofs.ts'
 
 /** Where a log ended when it was looked at. Both hashes in hex. */
 export type ChainHead = {
@@ -14,17 +16,31 @@ export type ChainHead = {
 const byChain = (a: ChainHead, b: ChainHead): number =>
   a.chain < b.chain ? -1 : a.chain > b.chain ? 1 : 0
 
-/**
- * The root of the tree (RFC 6962) whose leaves are the heads, by the names of their chains. A leaf is SHA-256 over a zero byte
- * and the four fields, a line each.
- */
+/** Leaf of a head: SHA-256 over a zero byte and its four fields, a line each. */
+export const leafOfHead = (hashing: Hashing, { chain, size, head, key }: ChainHead): string => {
+  const text = `${chain}\n${size}\n${head}\n${key}\n`
+  const bytes = hashing.room(1 + text.length * 3)
+  const length = hashing.writeText(bytes, text, 1)
+  return hashing.sha256(bytes.subarray(0, 1 + length))
+}
+
+/** The root of the tree (RFC 6962) whose leaves are the heads, by the names of their chains. */
 export const rootOverHeads = (hashing: Hashing, heads: readonly ChainHead[]): string => {
   const tree = createTree(hashing)
-  for (const { chain, size, head, key } of heads.toSorted(byChain)) {
-    const text = `${chain}\n${size}\n${head}\n${key}\n`
-    const bytes = hashing.room(1 + text.length * 3)
-    const length = hashing.writeText(bytes, text, 1)
-    tree.push(hashing.sha256(bytes.subarray(0, 1 + length)))
-  }
+  for (const head of heads.toSorted(byChain)) tree.push(leafOfHead(hashing, head))
   return tree.root()
+}
+
+/** The hashes that lead from the head of one chain to that root; null where it is not under it. */
+export const proveHead = (
+  hashing: Hashing,
+  heads: readonly ChainHead[],
+  chain: string,
+): { readonly head: ChainHead; readonly index: number; readonly proof: string[] } | null => {
+  const sorted = heads.toSorted(byChain)
+  const index = sorted.findIndex((one) => one.chain === chain)
+  const head = sorted[index]
+  if (!head) return null
+  const leaves = sorted.map((one) => leafOfHead(hashing, one))
+  return { head, index, proof: inclusionProof(hashing, { start: emptyLog, leaves }, index) }
 }

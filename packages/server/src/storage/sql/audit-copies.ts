@@ -9,6 +9,9 @@ export const removalKey = (chain: string): string => `audit.removal.${chain}`
 /** Place of the key of a chain. */
 const publicKeyKey = (chain: string): string => `audit.key.${chain}`
 
+/** Place of the newest checkpoint of a chain. */
+const checkpointKey = (chain: string): string => `audit.checkpoint.${chain}`
+
 /** Copies that one statement removes: others wait for none of it long. */
 const removedAtOnce = 20_000
 
@@ -47,7 +50,45 @@ const keep = async (db: Pick<Kysely<Tables>, 'insertInto'>, row: Row): Promise<v
     .execute()
 }
 
+type Told = 'removals' | 'keys' | 'checkpoint' | 'roots'
+type Telling = 'keepKey' | 'keepCheckpoint' | 'keepRoot'
+
+/** Facts that processes tell each other of their logs beside the entries. */
+const toldOfLogs = ({ read, write }: Db): Pick<AuditCopies, Told | Telling> => ({
+  async removals() {
+    const rows = await rowsLike(read, removalKey('%'))
+    return rows.flatMap((row) => parsed<ChainRemoval>(row))
+  },
+
+  async keys() {
+    const rows = await rowsLike(read, publicKeyKey('%'))
+    return rows.flatMap((row) => parsed<ChainKey>(row))
+  },
+
+  async checkpoint(chain) {
+    const row = await read
+      .selectFrom('meta')
+      .select('value')
+      .where('key', '=', checkpointKey(chain))
+      .executeTakeFirst()
+    return row?.value ?? null
+  },
+
+  keepCheckpoint: (chain, note) => keep(write, { key: checkpointKey(chain), value: note }),
+
+  async roots() {
+    const rows = await rowsLike(read, rootKey('%'))
+    return rows.flatMap((row) => parsed<ChainPlace>(row))
+  },
+
+  keepRoot: (place) => keep(write, { key: rootKey(place.chain), value: JSON.stringify(place) }),
+
+  keepKey: (key) => keep(write, { key: publicKeyKey(key.chain), value: JSON.stringify(key) }),
+})
+
 export const sqlAuditCopies = ({ read, write }: Db): Omit<AuditCopies, 'takeForeign'> => ({
+  ...toldOfLogs({ read, write }),
+
   read: (chain, from, limit) =>
     read
       .selectFrom('audit_copies')
@@ -70,25 +111,6 @@ export const sqlAuditCopies = ({ read, write }: Db): Omit<AuditCopies, 'takeFore
       from chains where chain is not null`.execute(read)
     return rows
   },
-
-  async removals() {
-    const rows = await rowsLike(read, removalKey('%'))
-    return rows.flatMap((row) => parsed<ChainRemoval>(row))
-  },
-
-  async keys() {
-    const rows = await rowsLike(read, publicKeyKey('%'))
-    return rows.flatMap((row) => parsed<ChainKey>(row))
-  },
-
-  async roots() {
-    const rows = await rowsLike(read, rootKey('%'))
-    return rows.flatMap((row) => parsed<ChainPlace>(row))
-  },
-
-  keepRoot: (place) => keep(write, { key: rootKey(place.chain), value: JSON.stringify(place) }),
-
-  keepKey: (key) => keep(write, { key: publicKeyKey(key.chain), value: JSON.stringify(key) }),
 
   async drop(chain) {
     await write.deleteFrom('audit_copies').where('chain', '=', chain).execute()
