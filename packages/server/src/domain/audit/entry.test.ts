@@ -176,6 +176,30 @@ test('puts a keyed hash in place of a named argument, whatever its type', () => 
   expect(before).not.toContain('1234')
 })
 
+test('a secret argument stays one where all of them are shortened', () => {
+  const pin = `hmac-sha256:${digests.hmac('1234')}`
+  const redact = ['pin']
+  const imitating = seal({ arguments: { $cut: '', pin: 1234 }, redact })
+  expect(imitating.fields.arguments).toMatchObject({ $cut: `{"$cut":"","pin":"${pin}"}` })
+  const parts = Object.fromEntries(
+    Array.from({ length: 20 }, (_, i) => [`z${i}`, 'x'.repeat(4_000)]),
+  )
+  const large = seal({ arguments: { pin: 1234, ...parts }, redact })
+  expect(large.fields.arguments['$cut']).toContain(`{"pin":"${pin}","z0":"x`)
+  expect(imitating.before + large.before).not.toContain('1234')
+})
+
+test('64 KiB of arguments are kept whole, and one byte more in part', () => {
+  const parts = Object.fromEntries(
+    Array.from({ length: 16 }, (_, i) => [`k${10 + i}`, 'x'.repeat(4_085)]),
+  )
+  const more = 65_536 - canonical({ ...parts, last: '' }).length
+  const whole = { ...parts, last: 'x'.repeat(more) }
+  expect(seal({ arguments: whole }).fields.arguments).toEqual(whole)
+  const { fields } = seal({ arguments: { ...parts, last: 'x'.repeat(more + 1) } })
+  expect(fields.arguments).toMatchObject({ size_bytes: 65_537 })
+})
+
 test('an endless name is cut, so that an unknown capability can be recorded', () => {
   const { fields } = seal({ capability: `${'x'.repeat(511)}🙂${'y'.repeat(1e6)}` })
   expect(fields.capability).toBe(`${'x'.repeat(511)}…`)
