@@ -1,10 +1,11 @@
-// npm run mutation [-- FOLDER|FILE...]: changes the sources of a folder, or these files alone, in one place after the other,
-// and looks whether the tests beside them notice. Lists each change that none does. Not part of `npm test`: a folder takes
-// minutes.
+// npm run mutation [-- FOLDER|FILE[:LINE-LINE]... [--tests FILE,...]]: changes the sources of a folder, or these files alone, in
+// one place after the other, and looks whether the tests beside them notice, or those that are named. Lists each change that none
+// does. Not part of `npm test`: a folder takes minutes.
 import './lib/require-node.mjs'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { parseArgs } from 'node:util'
 import { installForeignProgram } from './lib/foreign-programs.mjs'
 import { root, run } from './lib/run.mjs'
 
@@ -68,7 +69,7 @@ const linkModules = async () => {
 const byFolder = (given) => {
   const all = new Map()
   for (const name of given.map((one) => path.normalize(one).replace(/\/$/, ''))) {
-    const folder = name.endsWith('.ts') ? path.dirname(name) : name
+    const folder = /\.ts(:|$)/.test(name) ? path.dirname(name) : name
     const files = all.get(folder) ?? []
     all.set(folder, name === folder ? files : [...files, name])
   }
@@ -95,13 +96,13 @@ const configOf = (folder, files) => ({
 })
 
 /** Sources as they are written, not the files that were compiled from them, so that changes are seen. */
-const vitestOf = (folder) => `import { defineConfig } from 'vitest/config'
+const vitestOf = (folder, tests) => `import { defineConfig } from 'vitest/config'
 const conditions = ['gatehouse-source', 'node']
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ['${folder}/*.test.ts'],
+    include: ${JSON.stringify(tests ?? [`${folder}/*.test.ts`])},
     exclude: ${JSON.stringify(leftOut)},
     setupFiles: ['./setup.mjs'],
     isolate: false,
@@ -110,7 +111,10 @@ export default defineConfig({
 })
 `
 
-const given = process.argv.slice(2)
+const { values, positionals: given } = parseArgs({
+  options: { tests: { type: 'string' } },
+  allowPositionals: true,
+})
 if (!(await installForeignProgram('stryker', { folder: programs }))) {
   console.error('Stryker could not be fetched (npm).')
   process.exit(1)
@@ -130,7 +134,7 @@ for (const [folder, files] of byFolder(given.length > 0 ? given : usual)) {
   await writeFile(path.join(place, 'package.json'), '{ "type": "module" }\n')
   await writeFile(path.join(place, 'stryker.config.json'), JSON.stringify(configOf(folder, files)))
   await writeFile(path.join(place, 'setup.mjs'), setup)
-  await writeFile(path.join(place, 'vitest.config.mjs'), vitestOf(folder))
+  await writeFile(path.join(place, 'vitest.config.mjs'), vitestOf(folder, values.tests?.split(',')))
   const stryker = path.join(place, 'node_modules/@stryker-mutator/core/bin/stryker.js')
   const { code } = await run([process.execPath, stryker, 'run', 'stryker.config.json'], {
     cwd: place,
