@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import type { GatehouseEvent } from '@gatehouse/contract'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { transfer } from '../../../test/kit/transfer.ts'
+import { defineCapability } from '../../capabilities/define.ts'
+import type { Capability } from '../../ports/capability.ts'
 
 const policy = `version: 1
 rules:
@@ -138,6 +141,7 @@ test('a change is decided under the digest that was shown, and is not remembered
   const remember = { ttl_seconds: 60, match: 'same_arguments' } as const
   await expect(kit.decide(id, 'approve', { ...changed, remember })).rejects.toMatchObject({
     type: 'EditRefused',
+    facts: { detail: expect.stringContaining('approve one or the other') as string },
   })
   expect(await kit.storage.approvals.list({ limit: 9, offset: 0 })).toMatchObject({ total: 1 })
 })
@@ -217,4 +221,104 @@ test('what is critical is approved with others only under the digest that was sh
   expect(await kit.app.decideApprovals(kit.operator(), { ...approve, digests })).toMatchObject([
     { id, outcome: 'decided' },
   ])
+})
+
+const tickets = (performer: Capability['performer'] = 'service'): Capability => ({
+  ...defineCapability({
+    title: 'Close',
+    name: 'tickets.close',
+    version: '1.0',
+    purpose: 'Closes a ticket.',
+    when_to_use: 'In this test.',
+    inputs: z.strictObject({ ticket: z.int(), secret: z.string().default('') }),
+    outputs: z.object({ closed: z.int() }),
+    tier: 'approval_required',
+    effect: 'immediate',
+    errors: [],
+    redact: ['secret'],
+    run: async (_context, { ticket }) => ({ closed: ticket }),
+  }),
+  performer,
+})
+const forTickets = `version: 1
+rules:
+  - { match: tickets.close, when: args.ticket == 13, tier: blocked, reason: unlucky }
+  - { match: tickets.close, when: args.ticket == 14, tier: approval_required, critical: true }
+  - { match: tickets.close, tier: approval_required }
+`
+
+test('a change that is refused says why, and decides nothing', async () => {
+  await using kit = await createKit({ runsApproved: false })
+  kit.registry.replaceGroup('tickets', [tickets()])
+  await kit.app.savePolicy(kit.operator(), { text: forTickets })
+  await kit.agent('alpha')
+  const id = await kit.pending('alpha', 'tickets.close', { ticket: 1 })
+  const refusal = async (ticket: number, say: string) => {
+    await expect(kit.decide(id, 'approve', { arguments: { ticket } })).rejects.toMatchObject({
+      type: 'EditRefused',
+      facts: { detail: expect.stringContaining(say) as string },
+    })
+    expect((await shown(kit, id)).status).toBe('pending')
+  }
+  await refusal(13, 'policy blocks it with these arguments: unlucky')
+  await refusal(14, 'policy calls it critical with these arguments')
+  await kit.app.pauseAgent(kit.operator(), { name: 'alpha' })
+  await refusal(2, 'agent alpha is paused')
+  await kit.app.resumeAgent(kit.operator(), { name: 'alpha' })
+  kit.registry.replaceGroup('tickets', [tickets('client')])
+  await refusal(2, 'the client does it by itself')
+  kit.registry.replaceGroup('tickets', [])
+  await refusal(2, 'there is no tickets.close any more')
+  kit.registry.replaceGroup('tickets', [tickets()])
+  await expect(kit.decide(id, 'approve', { arguments: { ticket: 'two' } })).rejects.toMatchObject({
+    type: 'InvalidArguments',
+    facts: { capability: 'tickets.close', detail: expect.stringContaining('ticket') as string },
+    recovery: expect.arrayContaining([
+      { action: 'fix ticket', description: 'ticket must be an integer, not a string.' },
+    ]) as object,
+  })
+  expect((await kit.decide(id, 'approve', { arguments: { ticket: 2 } })).kind).toBe('decided')
+})
+
+test('what a person writes into a secret argument is in the log as a keyed hash alone', async () => {
+  await using kit = await createKit({ runsApproved: false })
+  kit.registry.replaceGroup('tickets', [tickets()])
+  await kit.app.savePolicy(kit.operator(), { text: forTickets })
+  await kit.agent('alpha')
+  const id = await kit.pending('alpha', 'tickets.close', { ticket: 1, secret: 'canary-1' })
+  await kit.decide(id, 'approve', { arguments: { ticket: 2, secret: 'canary-2' } })
+  const { edit } = await shown(kit, id)
+  const request = String(edit?.request)
+  const entries = await kit.audit()
+  expect(JSON.stringify(entries)).not.toContain('canary')
+  const [edited] = entries.filter(({ capability }) => capability === 'approval.edited')
+  const [asked] = entries.filter(
+    ({ approval_id, kind }) => approval_id === request && kind === 'call',
+  )
+  const secret = expect.stringMatching(/^hmac-sha256:/) as string
+  const { digest } = await shown(kit, request)
+  const [decided] = entries.filter(({ capability }) => capability === 'approval.approved')
+  expect(decided).toMatchObject({ approval_id: id, detail: { edited_request: request } })
+  expect(edited).toMatchObject({
+    agent: 'alpha',
+    actor: 'user:ana',
+    arguments: { ticket: 2, secret },
+    approval_id: id,
+    detail: {
+      edited_request: request,
+      original_digest: (await shown(kit, id)).digest,
+      digest,
+      capability: 'tickets.close',
+    },
+  })
+  expect(asked).toMatchObject({
+    capability: 'tickets.close',
+    actor: 'user:ana',
+    agent: 'alpha',
+    arguments: { ticket: 2, secret },
+    result: 'pending',
+    policy_decision: 'approval_required',
+    rule: { line: 5 },
+    detail: { edited_from: id },
+  })
 })

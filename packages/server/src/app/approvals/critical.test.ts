@@ -91,7 +91,10 @@ test('a page left open approves nothing critical: the login is of the last 15 mi
     return kit.app.decideApproval(op, { approval_id: id, decision, digest })
   }
   kit.clock.move(15 * 60_000 + 1)
-  await expect(decideAs(cookie, 'approve')).rejects.toMatchObject({ type: 'LoginTooOld' })
+  await expect(decideAs(cookie, 'approve')).rejects.toMatchObject({
+    type: 'LoginTooOld',
+    facts: { approval_id: id, minutes: 15 },
+  })
   expect((await shown(kit, id)).status).toBe('pending')
   const { id: fresh } = await kit.app.login(kit.operator(), { password, address })
   expect((await decideAs(fresh, 'approve')).kind).toBe('decided')

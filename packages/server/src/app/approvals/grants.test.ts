@@ -81,6 +81,72 @@ test('a remembered call runs again without asking, and each use is on record wit
   ])
 })
 
+test('a grant is shown with all that it is for, and so is its end; the log has both', async () => {
+  await using kit = await createKit({ policy })
+  await withFile(kit)
+  const iso = (afterMs: number) => new Date(kit.clock.wall() + afterMs).toISOString()
+  const [created_at, expires_at] = [iso(0), iso(3_600_000)]
+  const remember: Remember = { ttl_seconds: 3600, match: 'same_capability', uses: 2 }
+  const grant_id = await remembered(kit, line('a'), remember)
+  const filter = { agent: 'alpha', all: true, limit: 10, offset: 0 }
+  const list = async () => (await kit.app.listGrants(kit.operator(), filter)).grants
+  const [first] = await list()
+  const grant = {
+    id: grant_id,
+    agent: 'alpha',
+    capability: 'filesystem.append',
+    match: 'same_capability',
+    arguments: null,
+    approval_id: expect.stringMatching(/^appr-/) as string,
+    status: 'active',
+    created_at,
+    created_by: 'user:ana',
+    expires_at,
+    uses: 2,
+    used: 0,
+    last_used_at: null,
+    revoked_at: null,
+    revoked_by: null,
+  }
+  expect(first).toEqual(grant)
+  kit.clock.move(1_000)
+  expect(await kindOf(kit, line('b'))).toBe('succeeded')
+  const used = { ...grant, used: 1, last_used_at: iso(0) }
+  expect(await list()).toEqual([used])
+  kit.clock.move(1_000)
+  await kit.app.revokeGrant(kit.operator('ben'), { grant_id })
+  const ended = { status: 'revoked', revoked_at: iso(0), revoked_by: 'user:ben' }
+  expect(await list()).toEqual([{ ...used, ...ended }])
+  const others = { ...filter, agent: 'beta' }
+  expect((await kit.app.listGrants(kit.operator(), others)).grants).toEqual([])
+  const [revoked, created] = (await kit.audit()).filter(({ capability }) =>
+    capability.startsWith('grant.'),
+  )
+  const { capability } = grant
+  expect(created).toMatchObject({
+    agent: 'alpha',
+    approval_id: first?.approval_id,
+    arguments: { grant_id, capability, ...remember },
+  })
+  expect(revoked).toMatchObject({
+    agent: 'alpha',
+    approval_id: first?.approval_id,
+    arguments: { grant_id, capability },
+  })
+})
+
+test('a grant for the same arguments says in the log which object it is for', async () => {
+  await using kit = await createKit({ policy })
+  await withFile(kit)
+  await remembered(kit, line('a'), hour)
+  const [created] = await kit.audit({ capability: 'grant.created' })
+  expect(created?.arguments).toMatchObject({
+    ...hour,
+    object: expect.stringContaining('log.txt') as string,
+    uses: null,
+  })
+})
+
 test('after a remembered approval the same call first gets the result of what was approved', async () => {
   await using kit = await createKit({ policy })
   const text = await withFile(kit)
@@ -222,4 +288,13 @@ test('what is critical is never remembered, and a grant for it lets nothing run'
   const forged = { ...stored, id: 'grant-forged', capability: 'bank.transfer' }
   await kit.storage.grants.insert({ ...forged, definition_hash: transfer.definition_hash })
   expect((await kit.invoke('alpha', 'bank.transfer', { amount: 2 })).kind).toBe('pending')
+  const none = { ...stored, id: 'grant-none', capability: 'bank.gone' }
+  await kit.storage.grants.insert(none)
+  const { grants } = await kit.app.listGrants(kit.operator(), { all: true, limit: 9, offset: 0 })
+  const statuses = Object.fromEntries(grants.map(({ id: of, status: now }) => [of, now]))
+  expect(statuses).toEqual({
+    [grant_id]: 'active',
+    'grant-forged': 'void',
+    'grant-none': 'void',
+  })
 })

@@ -1,0 +1,216 @@
+import type { GatehouseEvent } from '@gatehouse/contract'
+import { createKit, type Kit } from '@gatehouse/testkit'
+import { expect, test } from 'vitest'
+import type { StoredApproval } from '../../ports/approvals.ts'
+import type { Gates } from '../../ports/gates.ts'
+import type { Log } from '../../ports/log.ts'
+import { ApprovalSignals } from './approval-signals.ts'
+
+const policy = `version: 1
+rules:
+  - { match: state.set, tier: approval_required }
+`
+const args = { key: 'a', value: 1 }
+
+/** A request of `alpha`, in a service that runs nothing that is approved. */
+const open = async () => {
+  const kit = await createKit({ policy, runsApproved: false })
+  await kit.agent('alpha')
+  await kit.agent('beta')
+  const id = await kit.pending('alpha', 'state.set', args)
+  return { kit, id, [Symbol.asyncDispose]: () => kit[Symbol.asyncDispose]() }
+}
+const delivered = async (kit: Kit, id: string) => (await kit.storage.approvals.find(id))?.delivered
+const gone = () => ({ gone: AbortSignal.abort() })
+
+test('an agent withdraws what it asked for, once, on record; nobody else does', async () => {
+  await using made = await open()
+  const { kit, id } = made
+  const cancel = (agent = 'alpha', approval_id = id) =>
+    kit.app.cancelApproval(kit.op(agent), { approval_id })
+  const unknown = { type: 'ApprovalNotFound', facts: { approval_id: id } }
+  await expect(cancel('beta')).rejects.toMatchObject(unknown)
+  await expect(cancel('alpha', 'appr-nothing')).rejects.toMatchObject({ type: 'ApprovalNotFound' })
+  const told: string[] = []
+  using _listening = kit.app.subscribeApprovals(({ status }) => void told.push(status))
+  await cancel()
+  await cancel()
+  expect(told).toEqual(['cancelled'])
+  expect(await kit.storage.approvals.find(id)).toMatchObject({
+    status: 'cancelled',
+    decided_by: 'agent:alpha',
+    decided_ms: kit.clock.wall(),
+  })
+  expect(await kit.audit({ capability: 'approval.cancelled' })).toMatchObject([
+    {
+      actor: 'agent:alpha',
+      agent: 'alpha',
+      approval_id: id,
+      arguments: { approval_id: id, capability: 'state.set' },
+    },
+  ])
+})
+
+test('what is decided is not withdrawn any more', async () => {
+  await using made = await open()
+  const { kit, id } = made
+  await kit.decide(id, 'reject')
+  await expect(kit.app.cancelApproval(kit.op('alpha'), { approval_id: id })).rejects.toMatchObject({
+    type: 'ApprovalNotPending',
+    facts: { approval_id: id, status: 'rejected' },
+  })
+  expect((await kit.storage.approvals.find(id))?.status).toBe('rejected')
+})
+
+test('an outcome is handed over once somebody reads it, and by no other look', async () => {
+  await using made = await open()
+  const { kit, id } = made
+  const look = (agent: string, change = {}) =>
+    kit.app.getApprovalOutcome(kit.op(agent, change), { approval_id: id })
+  await look('alpha')
+  expect(await delivered(kit, id)).toBe('no')
+  await kit.decide(id, 'reject')
+  await look('alpha', gone())
+  await kit.app.followApproval(kit.op('alpha'), { approval_id: id, deliver: false })
+  await kit.app.followApproval(kit.op('alpha', gone()), { approval_id: id, deliver: true })
+  await expect(look('beta')).rejects.toMatchObject({ type: 'ApprovalNotFound' })
+  expect(await delivered(kit, id)).toBe('no')
+  expect(await look('alpha')).toMatchObject({
+    ...{ approval_id: id, status: 'rejected', arguments: args, effective_arguments: args },
+  })
+  expect(await delivered(kit, id)).toBe('yes')
+  expect(await kit.pending('alpha', 'state.set', args)).not.toBe(id)
+})
+
+test('how a request stands is shown to its agent alone, and is handed over where it is asked to be', async () => {
+  await using made = await open()
+  const { kit, id } = made
+  const iso = (ms: number) => new Date(ms).toISOString()
+  const askedMs = kit.clock.wall()
+  const follow = (agent = 'alpha') =>
+    kit.app.followApproval(kit.op(agent), { approval_id: id, deliver: true })
+  await expect(follow('beta')).rejects.toMatchObject({ type: 'ApprovalNotFound' })
+  const stored = await kit.storage.approvals.find(id)
+  const shown = {
+    approval_id: id,
+    capability: 'state.set',
+    status: 'pending',
+    requested_at: iso(askedMs),
+    changed_at: iso(askedMs),
+    expires_at: iso(stored?.expires_wall_ms ?? 0),
+    decision_reason: null,
+    pending: expect.objectContaining({ status: 'pending_approval', approval_id: id }) as object,
+    result: null,
+    text: null,
+    note: undefined,
+  }
+  expect(await follow()).toEqual(shown)
+  kit.clock.move(5_000)
+  await kit.decide(id, 'reject', { reason: 'no' })
+  expect(await follow()).toEqual({
+    ...shown,
+    status: 'rejected',
+    changed_at: iso(askedMs + 5_000),
+    decision_reason: 'no',
+    result: expect.objectContaining({ success: false }) as object,
+  })
+  expect(await delivered(kit, id)).toBe('yes')
+})
+
+test('what a client asked to do by itself stays undelivered: nobody has used its permission yet', async () => {
+  await using made = await open()
+  const { kit, id } = made
+  const before = (await kit.storage.approvals.find(id)) ?? expect.fail('nothing stored')
+  const own = { ...before, id: 'appr-client', capability: 'client.bash', call_key: 'client' }
+  await kit.storage.approvals.insert({ ...own, status: 'rejected' })
+  await kit.app.getApprovalOutcome(kit.op('alpha'), { approval_id: 'appr-client' })
+  expect(await delivered(kit, 'appr-client')).toBe('no')
+})
+
+test('a wait ends with the decision, with its time, or with the caller, and looks for other nodes', async () => {
+  await using made = await open()
+  const { kit, id } = made
+  const ending = new AbortController()
+  const wait = (timeout_ms: number, change = {}) =>
+    kit.app.waitApprovalOutcome(kit.op('alpha', change), { approval_id: id, timeout_ms })
+  expect(await wait(0)).toMatchObject({ status: 'pending' })
+  expect(await wait(60_000, gone())).toMatchObject({ status: 'pending' })
+  const startMs = kit.clock.now()
+  let ended = 0
+  const ends = async <T>(one: Promise<T>): Promise<T> => {
+    const outcome = await one
+    ended += 1
+    return outcome
+  }
+  const endedWith = (stepMs: number, count: number) =>
+    expect
+      .poll(() => {
+        kit.clock.move(stepMs)
+        return ended
+      })
+      .toBe(count)
+  const decided = ends(wait(1e9))
+  const left = ends(wait(1e9, { signal: ending.signal }))
+  void ends(wait(2_000))
+  await endedWith(500, 1)
+  expect(kit.clock.now() - startMs).toBeGreaterThanOrEqual(2_000)
+  ending.abort()
+  expect(await left).toMatchObject({ status: 'pending' })
+  // Another node decides: nothing tells this one.
+  const current = (await kit.storage.approvals.find(id)) ?? expect.fail('nothing stored')
+  await kit.storage.approvals.replace(current, { ...current, status: 'rejected' })
+  await endedWith(1_000, 3)
+  expect(await decided).toMatchObject({ approval_id: id, status: 'rejected' })
+  expect(await delivered(kit, id)).toBe('yes')
+  await expect(
+    kit.app.waitApprovalOutcome(kit.op('beta'), { approval_id: id, timeout_ms: 0 }),
+  ).rejects.toMatchObject({ type: 'ApprovalNotFound' })
+})
+
+test('the agent hears of the outcome once, with what it was about', async () => {
+  await using made = await open()
+  const { kit, id } = made
+  const events: GatehouseEvent[] = []
+  using _listening = kit.app.subscribeEvents('alpha', (event) => events.push(event) > 0)
+  await kit.decide(id, 'reject')
+  await kit.decide(id, 'reject')
+  expect(events).toMatchObject([
+    {
+      type: 'approval.resolved',
+      data: { approval_id: id, status: 'rejected', capability: 'state.set', text: null },
+    },
+  ])
+})
+
+test('a listener that fails keeps no other from hearing, and other gates hear of it once', () => {
+  const failed: unknown[] = []
+  const told: unknown[] = []
+  let fromGates: (news: { approval: StoredApproval }) => void = () => {}
+  const signals = new ApprovalSignals({
+    log: { error: (facts: object, text: string) => failed.push([facts, text]) } as unknown as Log,
+    gates: {
+      tell: (news: unknown) => told.push(news),
+      onNews: (kind: string, listener: typeof fromGates) => {
+        expect(kind).toBe('approval')
+        fromGates = listener
+      },
+    } as unknown as Gates,
+  })
+  const heard: string[] = []
+  const fault = new Error('a fault')
+  using _failing = signals.on(() => {
+    throw fault
+  })
+  const listening = signals.on(({ id }) => void heard.push(id))
+  const approval = { id: 'appr-1' } as StoredApproval
+  signals.emit(approval)
+  expect(heard).toEqual(['appr-1'])
+  expect(told).toEqual([{ kind: 'approval', approval }])
+  expect(failed).toEqual([[{ err: fault, approval_id: 'appr-1' }, 'an approval listener failed']])
+  fromGates({ approval: { id: 'appr-2' } as StoredApproval })
+  expect(heard).toEqual(['appr-1', 'appr-2'])
+  expect(told).toHaveLength(1)
+  listening[Symbol.dispose]()
+  signals.emit(approval)
+  expect(heard).toHaveLength(2)
+})
