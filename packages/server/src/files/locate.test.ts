@@ -9,9 +9,18 @@ import { createFilesFactory } from './create-files-factory.ts'
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-locate-')))
 const workspace = join(base, 'work')
 const mount = join(base, 'mount')
+/** Given, and not there. */
+const later = join(base, 'later')
+/** Names of tests stay the same, wherever the folders are. */
+const placed = (path: string): string =>
+  path.replace('WORK', workspace).replace('MOUNT', mount).replace('LATER', later)
 const factory = createFilesFactory({ ids: createIds(), clock: createClock(0) })
 const files = () =>
-  factory.open({ name: 'alpha', workspace, mounts: [{ path: mount, read_only: false }] })
+  factory.open({
+    name: 'alpha',
+    workspace,
+    mounts: [mount, later].map((path) => ({ path, read_only: false })),
+  })
 
 beforeAll(() => {
   mkdirSync(join(workspace, 'scratch'), { recursive: true })
@@ -20,6 +29,7 @@ beforeAll(() => {
   symlinkSync('../secret.txt', join(workspace, 'scratch', 'link'))
   symlinkSync('..', join(workspace, 'scratch', 'up'))
   symlinkSync('/etc', join(workspace, 'scratch', 'out'))
+  symlinkSync('../to-be', join(workspace, 'scratch', 'dangling'))
 })
 afterAll(() => {
   factory[Symbol.dispose]()
@@ -35,11 +45,19 @@ test.each([
   ['scratch/link', 'secret.txt'],
   ['scratch/up/secret.txt', 'secret.txt'],
   ['scratch/up/new/file', 'new/file'],
-  [`${workspace}/scratch/a`, 'scratch/a'],
+  ['scratch/dangling', 'to-be'],
+  ['scratch/dangling/a/b', 'to-be/a/b'],
+  ['WORK/scratch/a', 'scratch/a'],
   ['.', '.'],
 ])('%s leads to %s, whatever way it is written', (written, relative) => {
   const absolute = relative === '.' ? workspace : join(workspace, relative)
-  expect(files().locate(written)).toEqual({ absolute, relative })
+  expect(files().locate(placed(written))).toEqual({ absolute, relative })
+})
+
+test('a link that is meant itself is told where it stands', () => {
+  const told = (path: string) => files().locate(path, { entry: true }).relative
+  expect(told('scratch/link')).toBe('scratch/link')
+  expect(told('scratch/up/scratch/link')).toBe('scratch/link')
 })
 
 test('a path in a mount is absolute in both forms', () => {
@@ -74,6 +92,7 @@ test('what a path is said not to lead to, it does not lead to', () => {
   expect(ruledOut).toBeGreaterThan(100)
   expect(files().canLeadTo('secret.txt', '/never/')).toBe(false)
   expect(files().canLeadTo('/never/a', '/never/')).toBe(true)
+  expect(files().canLeadTo('/etc/passwd', '/never/')).toBe(false)
 })
 
 test.each([
@@ -88,10 +107,12 @@ test.each([
   ['/etc/not-there', false, false],
   ['', false, false],
   ['.git/config', true, false],
-  [`${mount}/a`, true, true],
+  ['MOUNT/a', true, true],
+  ['LATER/a/b', false, false],
 ])(
   '%j is said to lie in the folders only where it does (read %s, written %s)',
-  (path, read, written) => {
+  (given, read, written) => {
+    const path = placed(given)
     expect([files().reaches(path, 'read'), files().reaches(path, 'write')]).toEqual([read, written])
   },
 )

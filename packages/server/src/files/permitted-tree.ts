@@ -22,14 +22,13 @@ export const assertSidesPermitted = (
   throw new GatehouseError('PathNotPermitted', { path: shown, detail })
 }
 
-/** Asks for everything in an open folder before the folder is moved as one. */
-export const assertTreePermitted = async (
+/** Asks for everything in an open folder. */
+const assertTreePermitted = async (
   roots: Roots,
   top: Dir,
   sides: readonly TreeSide[],
   shown: string,
 ): Promise<void> => {
-  if (!roots.reach) return
   const visit = async (dir: Dir, prefix: string, depth: number): Promise<void> => {
     if (depth > depthMax) {
       throw new GatehouseError('InvalidPath', {
@@ -51,7 +50,7 @@ export const assertTreePermitted = async (
   await visit(top, '', 0)
 }
 
-/** The same for what stands under a name in an open folder; a file holds nothing. */
+/** Asks for everything in a folder before it is moved as one, where there is something to ask for. */
 export const assertEntryPermitted = async (
   roots: Roots,
   { dir, name }: { readonly dir: Dir; readonly name: string },

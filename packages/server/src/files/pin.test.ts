@@ -46,11 +46,15 @@ test('a folder that is held open stays itself when its path leads elsewhere', ()
 
 test('a folder that is given read-only is held for reading alone, also inside another', () => {
   const { work, shelf, files } = open()
-  expect(() => files.pin('inner', { writable: true })).toThrow(/read-only/)
+  expect(() => files.pin('inner', { writable: true })).toThrow(
+    expect.objectContaining({ type: 'ReadOnlyRoot', facts: { path: 'inner' } }),
+  )
   using inner = files.pin('inner', { writable: false })
   expect(inner.path).toBe(shelf)
   symlinkSync('inner', path.join(work, 'link'))
   expect(() => files.pin('link', { writable: true })).toThrow(/read-only/)
+  using project = files.pin('project', { writable: true })
+  expect(project.inner).toEqual([])
   using whole = files.pin('.', { writable: true })
   expect(whole.inner).toMatchObject([{ path: shelf, read_only: true }])
 })

@@ -98,7 +98,6 @@ export class Root {
   /** How many components of an absolute path name this root; -1 when it lies elsewhere. */
   prefixOf(components: readonly string[]): number {
     for (const spelling of this.spellings) {
-      if (spelling.length > components.length) continue
       if (spelling.every((name, i) => name === components[i])) return spelling.length
     }
     return -1
