@@ -299,6 +299,38 @@ describe.skipIf(missing !== null)(
         await expect.poll(() => storage.copies.takeForeign()).toBe(true)
         expect(await storage.copies.takeForeign()).toBe(false)
       })
+
+      test('are removed, and their ends found, without going over those that were removed before', async () => {
+        await using database = await inDatabase()
+        const storage = await openPostgres({ url: database.url })
+        const copies = 100_000
+        await query(
+          database.url,
+          `insert into audit_copies select 'main', seq, 'h', '{}' from generate_series(0, ${copies}) as seq`,
+          `insert into audit_copies values ('forged', 9223372036854775807, 'h', '{}')`,
+          'vacuum analyze audit_copies',
+        )
+        // What a reader still sees, the database does not clean up: as in a long backup, or before its next round.
+        const reader = new pg.Client(database.url)
+        await reader.connect()
+        await reader.query('begin isolation level repeatable read')
+        await reader.query('select from audit_copies limit 1')
+        const removal = { chain: 'main', record: '{}', signature: 's', public_key: 'k' }
+        await storage.copies.drop('forged')
+        await storage.copies.removeBefore(copies, removal)
+        expect(await storage.copies.ends()).toEqual([{ chain: 'main', next: copies + 1 }])
+        // The end of a connection hands in its counts.
+        await storage[Symbol.asyncDispose]()
+        await reader.end()
+        const count = async (text: string) => {
+          const [found] = await query(database.url, text)
+          return Number(found?.rows[0]?.count)
+        }
+        const removed = `select n_tup_del as count from pg_stat_user_tables where relname = 'audit_copies'`
+        await expect.poll(() => count(removed)).toBe(copies + 1)
+        const visited = `select idx_tup_read as count from pg_stat_user_indexes where indexrelname = 'audit_copies_pk'`
+        expect(await count(visited)).toBeLessThan(copies * 1.1)
+      })
     })
 
     describe('a server', () => {

@@ -13,7 +13,7 @@ const publicKeyKey = (chain: string): string => `audit.key.${chain}`
 const checkpointKey = (chain: string): string => `audit.checkpoint.${chain}`
 
 /** Copies that one statement removes: others wait for none of it long. */
-const removedAtOnce = 20_000
+const removedAtOnce = 2_000
 
 /** Place of where the last root is that the process of a chain made. */
 const rootKey = (chain: string): string => `audit.root.${chain}`
@@ -86,6 +86,34 @@ const toldOfLogs = ({ read, write }: Db): Pick<AuditCopies, Told | Telling> => (
   keepKey: (key) => keep(write, { key: publicKeyKey(key.chain), value: JSON.stringify(key) }),
 })
 
+/** Removes the copies of entries before `size`. */
+const removeCopies = async (
+  db: Pick<Kysely<Tables>, 'selectFrom' | 'deleteFrom'>,
+  chain: string,
+  size: number,
+): Promise<void> => {
+  // Each range begins where the one before ended: from the beginning of the chain the database would go over
+  // everything that was removed each time, until it has cleaned up.
+  for (let from = Number.MIN_SAFE_INTEGER; ; ) {
+    const { first } = await db
+      .selectFrom('audit_copies')
+      .select((e) => e.fn.min('seq').as('first'))
+      .where('chain', '=', chain)
+      .where('seq', '>=', from)
+      .where('seq', '<', size)
+      .executeTakeFirstOrThrow()
+    if (first === null) return
+    const end = Math.min(size, Number(first) + removedAtOnce)
+    await db
+      .deleteFrom('audit_copies')
+      .where('chain', '=', chain)
+      .where('seq', '>=', Number(first))
+      .where('seq', '<', end)
+      .execute()
+    from = end
+  }
+}
+
 export const sqlAuditCopies = ({ read, write }: Db): Omit<AuditCopies, 'takeForeign'> => ({
   ...toldOfLogs({ read, write }),
 
@@ -100,40 +128,30 @@ export const sqlAuditCopies = ({ read, write }: Db): Omit<AuditCopies, 'takeFore
       .execute(),
 
   async ends() {
+    // From the end of each chain to that of the chain before it: at their beginnings the index holds entries that were
+    // removed, until the database has cleaned up.
     const { rows } = await sql<{ chain: string; next: number }>`
       with recursive chains(chain) as (
-        select min(chain) from audit_copies
+        select max(chain) from audit_copies
         union all
-        select (select min(audit_copies.chain) from audit_copies where audit_copies.chain > chains.chain)
+        select (select max(audit_copies.chain) from audit_copies where audit_copies.chain < chains.chain)
         from chains where chains.chain is not null
       )
       select chain, (select max(seq) + 1 from audit_copies where audit_copies.chain = chains.chain) as next
-      from chains where chain is not null`.execute(read)
+      from chains where chain is not null order by chain`.execute(read)
     return rows
   },
 
   async drop(chain) {
+    await removeCopies(write, chain, Number.MAX_SAFE_INTEGER)
+    // Numbers that no entry has, where somebody forged them.
     await write.deleteFrom('audit_copies').where('chain', '=', chain).execute()
     await write.deleteFrom('meta').where('key', '=', removalKey(chain)).execute()
   },
 
   async removeBefore(size, removal) {
-    const { chain } = removal
     await keepRemoval(write, removal)
-    for (;;) {
-      const { first } = await write
-        .selectFrom('audit_copies')
-        .select((e) => e.fn.min('seq').as('first'))
-        .where('chain', '=', chain)
-        .where('seq', '<', size)
-        .executeTakeFirstOrThrow()
-      if (first === null) return
-      await write
-        .deleteFrom('audit_copies')
-        .where('chain', '=', chain)
-        .where('seq', '<', Math.min(size, Number(first) + removedAtOnce))
-        .execute()
-    }
+    await removeCopies(write, removal.chain, size)
   },
 })
 
