@@ -2,14 +2,17 @@ import { code, generatedNote, table } from './markdown.mjs'
 
 const rpcWords = (rpc) => (rpc === null ? 'a result with `success: false`' : code(rpc))
 
-const section = ([type, { http, rpc, retry, say, recovery }]) => {
+const stepsUnder = (title, recovery) =>
+  `\n\n${title}\n\n${recovery.map(({ action, description }) => `- ${code(action)}: ${description}`).join('\n')}`
+
+const section = ([type, { http, rpc, retry, say, recovery, people }]) => {
   const facts = table(
     ['REST status', 'JSON-RPC', 'Same request may succeed later'],
     [[http, rpcWords(rpc), retry ? 'yes' : 'no']],
   )
-  const steps = recovery.map(({ action, description }) => `- ${code(action)}: ${description}`)
-  const next = steps.length > 0 ? `\n\nWhat to do next:\n\n${steps.join('\n')}` : ''
-  return `## ${type}\n\n> ${say}\n\n${facts}${next}`
+  const next = stepsUnder('What to do next:', recovery)
+  const others = people === recovery ? '' : stepsUnder('What a person does:', people)
+  return `## ${type}\n\n> ${say}\n\n${facts}${next}${others}`
 }
 
 export const errors = {

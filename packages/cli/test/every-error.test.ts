@@ -1,7 +1,9 @@
 import { type ErrorType, errorTable, GatehouseError } from '@gatehouse/contract'
+import { routes } from '@gatehouse/contract/routes'
 import type { Answer } from '@gatehouse/rest-client'
 import { seeded } from '@gatehouse/testkit/installation/seeds'
 import { beforeAll, expect, test } from 'vitest'
+import { standardCapabilities } from '../../server/src/capabilities/standard.ts'
 import { createProblem } from '../../server/src/transport/rest/problem.ts'
 import { commands } from '../src/commands/index.ts'
 import type { Connect } from '../src/connect.ts'
@@ -72,6 +74,23 @@ const refusals = (Object.keys(errorTable) as ErrorType[]).filter(
 
 test('has a line for every command', () => {
   expect(Object.keys(commandLines).toSorted()).toEqual(commands.map(({ name }) => name).toSorted())
+})
+
+test('tells people commands of theirs, whole, and no capability of an agent', () => {
+  const told = new Set(
+    Object.values(routes).flatMap((route): readonly ErrorType[] =>
+      'errors' in route ? route.errors : [],
+    ),
+  )
+  const foreign = new Set([...standardCapabilities, ...commands].map(({ name }) => name))
+  expect(told.size).toBeGreaterThan(50)
+  for (const type of told) {
+    const { recovery } = createProblem(new GatehouseError(type, anyFacts), 'req-1')
+    for (const { action } of recovery)
+      expect([type, foreign.has(action), action]).toEqual([type, false, action])
+  }
+  const { recovery } = createProblem(new GatehouseError('ApprovalNotFound', anyFacts), 'req-1')
+  expect(recovery).toMatchObject([{ action: 'gatehouse approvals list' }])
 })
 
 test.each(lines)('%s says each error of the table in a sentence', async (name, line) => {

@@ -1,5 +1,6 @@
 import { seeded } from '@gatehouse/testkit/installation/seeds'
 import { expect, test } from 'vitest'
+import { upstreamLogout } from '../src/commands/upstream-logout.ts'
 import { createCliKit } from './kit.ts'
 
 const add = ['upstream', 'add', 'other', '--url', 'https://other.example/mcp', '--yes']
@@ -72,8 +73,21 @@ test('a person logs in, and out, for one agent', async () => {
   expect(code).toBe(0)
   expect(kit.sentTo('loginUpstream')).toMatchObject([{ agent: 'mailbot' }])
   expect(out).toContain('Login of mailbot: at https://login.example as gatehouse')
+  // The status says nothing of what agents share, where one has a login of its own.
+  expect((await kit.gatehouse(['upstream', 'logout', 'tickets'])).out).toBe(
+    'The tokens of tickets are deleted. To use it again: gatehouse upstream login tickets\n',
+  )
   const ended = await kit.gatehouse(of('logout'))
-  expect(kit.sentTo('logoutUpstream')).toEqual([{ agent: 'mailbot' }])
-  expect(ended.out).toContain('upstream login tickets --as mailbot')
-  expect((await kit.gatehouse(['upstream', 'show', 'tickets'])).out).not.toContain('Login of')
+  expect(kit.sentTo('logoutUpstream')).toEqual([{}, { agent: 'mailbot' }])
+  expect(ended.out).toBe(
+    'The tokens of mailbot at tickets are deleted. It is let in with what agents share until there is another login: ' +
+      'gatehouse upstream login tickets --as mailbot\n',
+  )
+  const shown = await kit.gatehouse(['upstream', 'show', 'tickets', '--json'])
+  expect(JSON.parse(shown.out).upstream.agent_logins).toEqual({})
+  // Without any login, and with agents of whom each needs one.
+  const review = JSON.parse(shown.out)
+  const own = { ...review, upstream: { ...review.upstream, own_only: true }, agent: 'mailbot' }
+  const next = (words: string) => `gatehouse ${words}`
+  expect(upstreamLogout.text?.(own, { next } as never)).toContain('It is refused until there is')
 })

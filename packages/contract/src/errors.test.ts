@@ -19,11 +19,14 @@ test('has each type in one file only, so that none replaces another', async () =
   expect(types.toSorted()).toEqual(Object.keys(errorTable).toSorted())
 })
 
-test.each(Object.entries(errorTable))('%s says what to do next', (_type, { say, recovery }) => {
-  expect(say).toMatch(/[.}]$/)
-  expect(recovery.length).toBeGreaterThan(0)
-  for (const { action, description } of recovery) {
-    expect(action).toMatch(/^\S.{1,60}$/)
-    expect(description).toMatch(/^[A-Z].{15,}\.$/s)
-  }
-})
+test.each(Object.entries(errorTable))(
+  '%s says what to do next',
+  (_type, { say, recovery, people }) => {
+    expect(say).toMatch(/[.}]$/)
+    expect(recovery.length).toBeGreaterThan(0)
+    for (const { action, description } of [...recovery, ...people]) {
+      expect(action).toMatch(/^\S.{1,60}$/)
+      expect(description).toMatch(/^[A-Z].{15,}\.$/s)
+    }
+  },
+)

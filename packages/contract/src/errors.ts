@@ -107,4 +107,9 @@ export class GatehouseError extends Error {
   get entry(): ErrorEntry {
     return errorTable[this.type]
   }
+
+  /** Next steps of a person, who has commands where an agent has capabilities. */
+  get stepsOfPeople(): readonly Recovery[] {
+    return this.recovery === this.entry.recovery ? this.entry.people : this.recovery
+  }
 }

@@ -46,9 +46,9 @@ export const admissionErrors = {
     { action: 'change the password', description: 'Choose one that meets what the message names.' },
   ]),
   LoginNotFound: entry(404, -32602, false, 'There is no valid login {id}.', [
-    { action: 'operator logins', description: 'See which logins there are.' },
+    { action: 'gatehouse operator logins', description: 'See which logins there are.' },
   ]),
   OperatorNotFound: entry(404, -32602, false, 'There is no operator {name}.', [
-    { action: 'operator list', description: 'See which operators there are.' },
+    { action: 'gatehouse operator list', description: 'See which operators there are.' },
   ]),
 } as const satisfies Record<string, ErrorEntry>

@@ -12,7 +12,7 @@ export const agentsErrors = {
     },
   ]),
   AgentStateConflict: entry(409, -32602, false, 'Agent {agent} is {status}: {detail}', [
-    { action: 'agent show', description: 'See the state of the agent first.' },
+    { action: 'gatehouse agent show', description: 'See the state of the agent first.' },
   ]),
   AgentChanged: entry(
     412,
@@ -21,7 +21,7 @@ export const agentsErrors = {
     'Agent {agent} was changed by somebody else; it is at version {version} now.',
     [
       {
-        action: 'agent show',
+        action: 'gatehouse agent show',
         description: 'Read the agent again, and send the change with the ETag of that answer.',
       },
     ],
@@ -39,7 +39,7 @@ export const agentsErrors = {
     ],
   ),
   UserTokenNotFound: entry(404, -32602, false, 'There is no user token {id}.', [
-    { action: 'user-token list', description: 'See which tokens there are.' },
+    { action: 'gatehouse user-token list', description: 'See which tokens there are.' },
   ]),
   NotFound: entry(404, -32602, false, '{path} does not exist.', [
     {

@@ -8,15 +8,32 @@ export const approvalsErrors = {
       description: 'Wait for the decision with the approval_id, or make the same call again later.',
     },
   ]),
-  ApprovalNotFound: entry(404, -32602, false, 'There is no approval {approval_id}.', [
-    {
-      action: 'approvals.list',
-      description: 'List your approvals; those of other agents are not shown.',
-    },
-  ]),
-  ApprovalNotPending: entry(409, -32602, false, 'Approval {approval_id} is already {status}.', [
-    { action: 'approvals.get', description: "Read what was decided; it can't be changed." },
-  ]),
+  ApprovalNotFound: entry(
+    404,
+    -32602,
+    false,
+    'There is no approval {approval_id}.',
+    [
+      {
+        action: 'approvals.list',
+        description: 'List your approvals; those of other agents are not shown.',
+      },
+    ],
+    [{ action: 'gatehouse approvals list', description: 'See which requests there are.' }],
+  ),
+  ApprovalNotPending: entry(
+    409,
+    -32602,
+    false,
+    'Approval {approval_id} is already {status}.',
+    [{ action: 'approvals.get', description: "Read what was decided; it can't be changed." }],
+    [
+      {
+        action: 'gatehouse approvals show',
+        description: "Read what was decided; it can't be changed.",
+      },
+    ],
+  ),
   ApprovalDigestMismatch: entry(
     409,
     -32602,
@@ -24,7 +41,7 @@ export const approvalsErrors = {
     'The digest sent is not the digest of {approval_id}: what you saw is not what would run.',
     [
       {
-        action: 'approvals show',
+        action: 'gatehouse approvals show',
         description: 'Look at the request again and decide on what it shows.',
       },
     ],
@@ -46,7 +63,7 @@ export const approvalsErrors = {
     },
   ]),
   GrantNotFound: entry(404, -32602, false, 'There is no standing grant {grant_id}.', [
-    { action: 'grants list', description: 'See which standing grants there are.' },
+    { action: 'gatehouse grants list', description: 'See which standing grants there are.' },
   ]),
   ApprovalRejected: entry(403, null, false, 'The request was rejected: {reason}', [
     {

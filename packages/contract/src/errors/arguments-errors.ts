@@ -26,7 +26,18 @@ export const argumentsErrors = {
       description: 'The reference names them; MCP calls tools with tools/call.',
     },
   ]),
-  UnknownCapability: entry(404, -32602, false, 'There is no capability {capability}.', [
-    { action: 'agent.capabilities', description: 'List what you may call.' },
-  ]),
+  UnknownCapability: entry(
+    404,
+    -32602,
+    false,
+    'There is no capability {capability}.',
+    [{ action: 'agent.capabilities', description: 'List what you may call.' }],
+    [
+      {
+        action: 'gatehouse policy show',
+        description:
+          'Compare it with the names in policy; docs/reference/capabilities.md lists all.',
+      },
+    ],
+  ),
 } as const satisfies Record<string, ErrorEntry>

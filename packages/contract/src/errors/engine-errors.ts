@@ -27,6 +27,7 @@ export const engineErrors = {
     true,
     'The model {id} needs about {needs_bytes} bytes of memory, and {available_bytes} are free.',
     [{ action: 'inference.models', description: 'Use a smaller model, or free some memory.' }],
+    [{ action: 'gatehouse models list', description: 'Use a smaller model, or free some memory.' }],
   ),
   ModelQuarantined: entry(409, null, false, 'The model {id} is in quarantine: {reason}', [
     {
@@ -34,10 +35,20 @@ export const engineErrors = {
       description: 'An operator releases it once the cause is known. Until then use another model.',
     },
   ]),
-  NoModelChosen: entry(409, null, false, 'No model is named, and none is used by default.', [
-    { action: 'inference.models', description: 'Name one of the installed models as `model`.' },
-    { action: 'gatehouse models default', description: 'An operator chooses a default.' },
-  ]),
+  NoModelChosen: entry(
+    409,
+    null,
+    false,
+    'No model is named, and none is used by default.',
+    [
+      { action: 'inference.models', description: 'Name one of the installed models as `model`.' },
+      { action: 'gatehouse models default', description: 'An operator chooses a default.' },
+    ],
+    [
+      { action: 'gatehouse models list', description: 'Name one of the installed models.' },
+      { action: 'gatehouse models default', description: 'Choose a default.' },
+    ],
+  ),
   PromptTooLong: entry(413, null, false, 'The prompt is too long for {model}: {detail}', [
     { action: 'shorten it', description: 'Leave out older messages, or send it in parts.' },
   ]),

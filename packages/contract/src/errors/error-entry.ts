@@ -11,6 +11,8 @@ export type ErrorEntry = {
   /** Sentence shown to agents and people. `{name}` is replaced by the fact of that name. */
   readonly say: string
   readonly recovery: readonly Recovery[]
+  /** The same for a person, where an agent's next step is one of its own capabilities. */
+  readonly people: readonly Recovery[]
 }
 
 export const entry = (
@@ -19,4 +21,5 @@ export const entry = (
   retry: boolean,
   say: string,
   recovery: readonly Recovery[] = [],
-): ErrorEntry => ({ http, rpc, retry, say, recovery })
+  people: readonly Recovery[] = recovery,
+): ErrorEntry => ({ http, rpc, retry, say, recovery, people })

@@ -9,9 +9,14 @@ export const messagesErrors = {
         'Use five cron fields such as "0 9 * * 1-5", a run_at in the future, or a delay.',
     },
   ]),
-  ScheduleNotFound: entry(404, null, false, 'There is no schedule {schedule_id}.', [
-    { action: 'scheduler.list', description: 'List the schedules there are.' },
-  ]),
+  ScheduleNotFound: entry(
+    404,
+    null,
+    false,
+    'There is no schedule {schedule_id}.',
+    [{ action: 'scheduler.list', description: 'List the schedules there are.' }],
+    [{ action: 'gatehouse schedules list', description: 'See which schedules there are.' }],
+  ),
   SubscriptionNotFound: entry(404, null, false, 'There is no subscription {subscription_id}.', [
     {
       action: 'comms.subscribe',

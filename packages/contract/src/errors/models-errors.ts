@@ -13,7 +13,7 @@ export const modelsErrors = {
   ]),
   JobNotFound: entry(404, null, false, 'There is no job {job_id}.', [
     {
-      action: 'models list',
+      action: 'gatehouse models list',
       description: 'See the state of the model; finished jobs are deleted after a while.',
     },
   ]),

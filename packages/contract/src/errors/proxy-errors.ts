@@ -13,7 +13,10 @@ export const proxyErrors = {
     { action: 'service', description: 'Name the service in the argument `service`.' },
   ]),
   ServiceKindNotFound: entry(404, -32602, false, 'There is no kind of service called {kind}.', [
-    { action: 'proxy connect', description: 'The kinds there are: `gatehouse proxy kinds`.' },
+    {
+      action: 'gatehouse proxy connect',
+      description: 'The kinds there are: `gatehouse proxy kinds`.',
+    },
   ]),
   ServiceSettingsInvalid: entry(
     400,
@@ -76,12 +79,27 @@ export const proxyErrors = {
   CalendarRefused: entry(422, null, false, 'This cannot be done with calendars: {detail}', [
     { action: 'change it', description: 'Change what the reason names and make the call again.' },
   ]),
-  WriteNotFound: entry(404, null, false, 'There is no buffered write {write_id}.', [
-    { action: 'writes.list', description: 'List your writes to see which there are.' },
-  ]),
-  WriteNotBuffered: entry(409, null, false, 'The status of {write_id} is {status}: {detail}.', [
-    { action: 'writes.rollback', description: 'Undo it, where that is possible after it ran.' },
-  ]),
+  WriteNotFound: entry(
+    404,
+    null,
+    false,
+    'There is no buffered write {write_id}.',
+    [{ action: 'writes.list', description: 'List your writes to see which there are.' }],
+    [{ action: 'gatehouse proxy writes', description: 'See which writes there are.' }],
+  ),
+  WriteNotBuffered: entry(
+    409,
+    null,
+    false,
+    'The status of {write_id} is {status}: {detail}.',
+    [{ action: 'writes.rollback', description: 'Undo it, where that is possible after it ran.' }],
+    [
+      {
+        action: 'gatehouse proxy rollbacks',
+        description: 'See whether it can be undone after it ran.',
+      },
+    ],
+  ),
   WriteNotDead: entry(
     409,
     -32602,
@@ -89,7 +107,7 @@ export const proxyErrors = {
     'The status of {write_id} is {status}: there is nothing to decide.',
     [
       {
-        action: 'proxy writes',
+        action: 'gatehouse proxy writes',
         description: 'See the status of the write; only a dead letter is decided.',
       },
     ],
@@ -102,18 +120,46 @@ export const proxyErrors = {
     null,
     false,
     'After {attempts} attempts nothing was done, the last time because {detail}',
-    [{ action: 'proxy retry', description: 'An operator sends it again, or discards it.' }],
+    [
+      {
+        action: 'gatehouse proxy retry',
+        description: 'An operator sends it again, or discards it.',
+      },
+    ],
   ),
-  RollbackNotFound: entry(404, null, false, 'There is no rollback point: {detail}', [
-    { action: 'writes.list', description: 'See until when a write can be undone.' },
-  ]),
-  NotUndoable: entry(409, null, false, 'This write cannot be undone: {detail}', [
-    {
-      action: 'writes.list',
-      description:
-        'See what can still be undone, and until when. Correct the rest with a new write.',
-    },
-  ]),
+  RollbackNotFound: entry(
+    404,
+    null,
+    false,
+    'There is no rollback point: {detail}',
+    [{ action: 'writes.list', description: 'See until when a write can be undone.' }],
+    [
+      {
+        action: 'gatehouse proxy rollbacks',
+        description: 'See which rollback points there are, and until when they can be used.',
+      },
+    ],
+  ),
+  NotUndoable: entry(
+    409,
+    null,
+    false,
+    'This write cannot be undone: {detail}',
+    [
+      {
+        action: 'writes.list',
+        description:
+          'See what can still be undone, and until when. Correct the rest with a new write.',
+      },
+    ],
+    [
+      {
+        action: 'gatehouse proxy rollbacks',
+        description:
+          'See what can still be undone, and until when. Correct the rest with a new write.',
+      },
+    ],
+  ),
   RollbackNotReady: entry(409, null, false, 'The rollback point {rollback_id} is {status}.', [
     {
       action: 'wait',

@@ -9,7 +9,7 @@ export const serviceErrors = {
     'The audit log cannot be written, so nothing runs: {detail}',
     [
       {
-        action: 'doctor',
+        action: 'gatehouse doctor',
         description: 'An operator runs `gatehouse doctor` and frees disk space.',
       },
     ],
@@ -20,16 +20,16 @@ export const serviceErrors = {
     false,
     'Entry {id} of the audit log is not what was written: {detail}',
     [
-      { action: 'audit verify', description: 'An operator verifies the whole log.' },
+      { action: 'gatehouse audit verify', description: 'An operator verifies the whole log.' },
       {
-        action: 'audit acknowledge',
+        action: 'gatehouse audit acknowledge',
         description: 'Once the cause is known, an operator accepts the finding, with the reason.',
       },
     ],
   ),
   ExportFailed: entry(502, null, true, 'The audit log did not get to its target: {detail}', [
     {
-      action: 'audit targets',
+      action: 'gatehouse audit targets',
       description:
         'An operator checks `gatehouse audit targets` and tests one with `gatehouse audit test`.',
     },
@@ -60,7 +60,7 @@ export const serviceErrors = {
     'The policy file {file} was changed by somebody else; its version is {version} now.',
     [
       {
-        action: 'policy show',
+        action: 'gatehouse policy show',
         description: 'Read the file again, and save it with the version of that answer.',
       },
     ],
@@ -92,7 +92,7 @@ export const serviceErrors = {
     -32602,
     false,
     'No target of notifications is called {name}.',
-    [{ action: 'notifications list', description: 'See which targets there are.' }],
+    [{ action: 'gatehouse notifications list', description: 'See which targets there are.' }],
   ),
   BackupRefused: entry(422, -32602, false, 'The backup cannot be used: {detail}', [
     {
@@ -143,7 +143,7 @@ export const serviceErrors = {
     [{ action: 'gatehouse nodes invite', description: 'Create a new one on a running node.' }],
   ),
   NodeNotFound: entry(404, -32602, false, 'There is no node {name}.', [
-    { action: 'nodes list', description: 'See which nodes there are.' },
+    { action: 'gatehouse nodes list', description: 'See which nodes there are.' },
   ]),
   DataTooNew: entry(
     409,

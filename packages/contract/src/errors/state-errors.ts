@@ -40,12 +40,19 @@ export const stateErrors = {
       description: 'Use state.set, which needs no session, or make the call in a session.',
     },
   ]),
-  AlertNotFound: entry(404, null, false, 'There is no alert {alert_id}.', [
-    {
-      action: 'alerts.list',
-      description: 'List your alerts; those of others are not yours to close.',
-    },
-  ]),
+  AlertNotFound: entry(
+    404,
+    null,
+    false,
+    'There is no alert {alert_id}.',
+    [
+      {
+        action: 'alerts.list',
+        description: 'List your alerts; those of others are not yours to close.',
+      },
+    ],
+    [{ action: 'gatehouse alerts list', description: 'See which alerts there are.' }],
+  ),
   QuotaExceeded: entry(429, null, false, 'At most {limit} {what} are allowed.', [
     { action: 'make room', description: 'End or delete what you no longer need, then call again.' },
   ]),

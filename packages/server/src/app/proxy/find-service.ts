@@ -14,7 +14,11 @@ export const notThere = (service: string): GatehouseError =>
   new GatehouseError(
     'ServiceNotFound',
     { service, agent: 'anybody' },
-    { recovery: [{ action: 'proxy status', description: 'See which services there are.' }] },
+    {
+      recovery: [
+        { action: 'gatehouse proxy status', description: 'See which services there are.' },
+      ],
+    },
   )
 
 export async function existing(deps: ProxyDeps, name: string): Promise<StoredService> {

@@ -28,7 +28,7 @@ export function createProblem(
     detail: error.message,
     code: error.type,
     request_id: requestId,
-    recovery: error.recovery.map(({ action, description }) => ({ action, description })),
+    recovery: error.stepsOfPeople.map(({ action, description }) => ({ action, description })),
     ...(extra.errors ? { errors: [...extra.errors] } : {}),
     ...(extra.current === undefined ? {} : { current: extra.current }),
   }
