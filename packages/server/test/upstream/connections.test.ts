@@ -67,11 +67,19 @@ test('calls of an agent that run at once warn of nothing', async () => {
 
 test('a call whose answer ends without a result fails at once, and says so', async () => {
   const stream = { 'content-type': 'text/event-stream' }
+  const json = { 'content-type': 'application/json; charset=utf-8' }
+  const strange = { jsonrpc: '2.0', id: 'of-somebody-else', result: { content: [] } }
+  const unread = { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'no JSON' } }
   const ways: Readonly<Record<string, (response: ServerResponse) => unknown>> = {
     accepted: (response) => response.writeHead(202).end(),
     ended: (response) => response.writeHead(200, stream).end(': nothing\n\n'),
     broken: (response) =>
       response.writeHead(200, stream).write(': nothing\n\n', () => response.destroy()),
+    strange: (response) => response.writeHead(200, json).end(JSON.stringify(strange)),
+    batched: (response) => response.writeHead(200, json).end(JSON.stringify([strange])),
+    mixed: (response) =>
+      response.writeHead(200, stream).end(`data: ${JSON.stringify(strange)}\n\n`),
+    unread: (response) => response.writeHead(200, json).end(JSON.stringify(unread)),
   }
   await using notes = await openNotes((body, response) => {
     const way = Object.keys(ways).find((name) => body.includes(`"${name}"`))
@@ -84,6 +92,9 @@ test('a call whose answer ends without a result fails at once, and says so', asy
     ['accepted', 'it took the request and sent no answer'],
     ['ended', 'its answer broke off before there was a result'],
     ['broken', 'its answer broke off before there was a result'],
+    ['strange', 'what it sent is the answer to another request'],
+    ['batched', 'what it sent is the answer to another request'],
+    ['mixed', 'its answer broke off before there was a result'],
   ] as const) {
     const called = await kit.invoke('alpha', 'notes.of_region', { region })
     expect(called, region).toMatchObject({
@@ -97,6 +108,10 @@ test('a call whose answer ends without a result fails at once, and says so', asy
       error: { type: 'UpstreamFailed', message: expect.stringContaining(detail) },
     })
   }
+  expect(await kit.invoke('alpha', 'notes.of_region', { region: 'unread' })).toMatchObject({
+    kind: 'failed',
+    error: { message: 'of_region of notes failed with code -32700: no JSON' },
+  })
   expect(await kit.invoke('alpha', 'notes.of_region', { region: 'x' })).toMatchObject({
     kind: 'succeeded',
   })
