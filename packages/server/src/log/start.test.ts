@@ -55,6 +55,20 @@ test('a start reads the last segment once, and single groups of it', async () =>
   expect((await log.append(draft())).seq).toBe(1_000)
 })
 
+test('a log of another name is refused, with both names and the file that has the other', async () => {
+  await using bench = await openBench()
+  await bench.fill(1)
+  await bench.close()
+  const opened = openAuditLog({
+    ...{ directory: bench.directory, chain: 'moan', storage: bench.store.storage },
+    ...{ ids: createIds(), clock: bench.clock, log: silent, verifyEveryMs: 0 },
+  })
+  await expect(opened).rejects.toMatchObject({
+    type: 'InvalidConfiguration',
+    message: expect.stringMatching(/log of main, but node-id beside it says moan/),
+  })
+})
+
 const setAsideIn = (directory: string): string => {
   const file = path.join(directory, setAsideFile)
   return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''

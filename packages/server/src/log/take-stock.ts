@@ -57,10 +57,22 @@ export const takeStock = async (parts: Parts): Promise<Stock> => {
   const { files, directory, chain, keys } = parts
   let known = readSignedHead(directory, keys, keys)
   if (known && known.chain !== chain) {
-    throw new GatehouseError('InvalidConfiguration', {
-      origin: directory,
-      detail: `this directory belongs to chain ${known.chain}, not ${chain}`,
-    })
+    throw new GatehouseError(
+      'InvalidConfiguration',
+      {
+        origin: directory,
+        detail: `this is the audit log of ${known.chain}, but node-id beside it says ${chain}`,
+      },
+      {
+        recovery: [
+          {
+            action: 'restore the one that is wrong',
+            description:
+              'Take node-id, or the folder of the log, from a backup of this installation.',
+          },
+        ],
+      },
+    )
   }
   if (!known) return unsealed(parts)
   const { alarm } = known
