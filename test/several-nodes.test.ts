@@ -152,8 +152,13 @@ describe.skipIf(missing !== null)(
       await expect
         .poll(reasons)
         .toEqual([expect.stringContaining(`gatehouse nodes forget ${name}`)])
+      // Its copies are verified, and nobody compares them with its log.
+      const audit = () => ask<object>(one, 'GET', '/api/audit?limit=1')
+      expect(await audit()).toMatchObject({ integrity: 'incomplete', unchecked: [{ log: name }] })
+      expect((await one.cli(['audit', 'query'])).stdout).toContain(`the log of ${name}`)
       expect(await ask(one, 'DELETE', `/api/nodes/${name}`)).toMatchObject({ http: 200 })
       await expect.poll(reasons).toEqual([])
+      expect(await audit()).toMatchObject({ integrity: 'verified' })
       expect(await ask(one, 'DELETE', `/api/nodes/${name}`)).toMatchObject({ http: 404 })
 
       await two.start(flags)

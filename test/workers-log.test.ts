@@ -1,18 +1,89 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { api, createBoth, flags, type Page, startGate } from './support/gates.ts'
+import {
+  api,
+  createBoth,
+  flags,
+  type Gate,
+  type Page,
+  secondPid,
+  startGate,
+} from './support/gates.ts'
 import { OwnConnection } from './support/own-connection.ts'
 
 const script = fileURLToPath(new URL('../scripts/verify_audit.py', import.meta.url))
 
-test('a log that was shortened is found, named and taken by a person', async () => {
+type Health = {
+  readonly reasons: readonly string[]
+  readonly components: { readonly audit: { readonly entries: number } }
+}
+
+/** While the second process is down, and cannot start before it has its key again. */
+const whileDown = async (here: Gate, work: () => Promise<void>): Promise<void> => {
+  const key = join(here.gate.dataDir, 'gates/1/audit/audit.key')
+  const kept = readFileSync(key, 'utf8')
+  writeFileSync(key, 'no key')
+  process.kill(secondPid(here), 'SIGKILL')
+  const integrity = async () => (await api<Page>(here, 'POST', '/api/audit/verify')).integrity
+  await expect.poll(integrity).toBe('incomplete')
+  const reasons = async () => (await api<Health>(here, 'GET', '/api/health')).reasons.join()
+  await expect.poll(reasons).toContain('it does not start: ')
+  await work()
+  writeFileSync(key, kept)
+  await expect.poll(integrity).toBe('verified')
+}
+
+test('a log that cannot be asked, or was shortened, is named and not passed for a verified one', async () => {
   await using here = await startGate()
   const { b, tokenB } = await createBoth(here)
   using ofB = new OwnConnection(here.run)
   for (let at = 0; at < 3; at += 1) await ofB.invoke(tokenB, 'agent.whoami')
+  const entries = async () =>
+    (await api<Health>(here, 'GET', '/api/health')).components.audit.entries
+  const all = await entries()
+  await whileDown(here, async () => {
+    const time = expect.stringMatching(/^20\d\d-/) as string
+    const down = { log: 'gate process 2', since: time }
+    const fault = expect.stringMatching(
+      /gate process 2 does not serve: it .*, and is started again/,
+    ) as string
+    expect(
+      await api<Page>(here, 'GET', `/api/audit?agent=${b}&capability=agent.whoami`),
+    ).toMatchObject({
+      total: 3,
+      integrity: 'incomplete',
+      unchecked: [{ ...down, reason: fault }],
+    })
+    const verified = await here.gate.cli(['audit', 'verify'])
+    expect(verified.code).not.toBe(0)
+    expect(verified.stdout).toMatch(/^NOT EVERY LOG COULD BE CHECKED\.\n/)
+    expect(verified.stdout).toContain('audit.key: not an Ed25519 key, and is started again')
+    expect(verified.stdout).toMatch(/^Not checked +the log of gate process 2, since 20/m)
+    const audit = {
+      status: 'degraded',
+      reason: expect.stringContaining(
+        'the log of gate process 2 could not be checked since 20',
+      ) as string,
+    }
+    expect(await api<Health>(here, 'GET', '/api/health')).toMatchObject({ components: { audit } })
+    expect(await entries()).toBeGreaterThanOrEqual(all)
+    // It does what it can: of the process that is there.
+    for (const method of ['GET', 'POST'])
+      expect(await api(here, method, '/api/audit/retention')).toMatchObject({ left_out: [down] })
+    expect((await here.gate.cli(['audit', 'retention'])).stdout).toMatch(
+      /^Left out +the log of gate process 2, since 20/m,
+    )
+    const reason = { reason: 'a test' }
+    expect(await api(here, 'POST', '/api/audit/acknowledge', reason)).toMatchObject({
+      integrity: 'incomplete',
+    })
+    expect(await api(here, 'POST', '/api/audit/reindex')).toMatchObject({
+      integrity: 'incomplete',
+    })
+  })
   expect(await here.gate.stop()).toBe(0)
   // The log and all that the second process sealed over it is put back to its beginning.
   const folder = join(here.gate.dataDir, 'gates/1/audit')

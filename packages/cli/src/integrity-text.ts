@@ -1,4 +1,4 @@
-import type { Integrity, RemovedEntries, SignedRoot } from '@gatehouse/contract'
+import type { Integrity, RemovedEntries, SignedRoot, UncheckedLog } from '@gatehouse/contract'
 import { asNextStep } from './as-next-step.ts'
 import { green, red } from './colour.ts'
 import type { View } from './define.ts'
@@ -6,11 +6,11 @@ import type { NextStep } from './next-step.ts'
 import { renderFields } from './table.ts'
 import { shownTimes } from './times.ts'
 
-const kindLabel = ({ integrity }: Integrity): string =>
-  integrity === 'verified' ? 'But' : 'Finding'
+const kindLabel = ({ integrity }: Integrity): string => (integrity === 'failed' ? 'Finding' : 'But')
 
 const headline = ({ integrity, kind }: Integrity, { coloured }: View): string => {
   if (integrity === 'verified') return green('The log is verified.', coloured)
+  if (integrity === 'incomplete') return red('NOT EVERY LOG COULD BE CHECKED.', coloured)
   const bad =
     kind === 'unanchored' ? 'NO CHECKPOINT COVERS THE END OF THE LOG.' : 'THE LOG IS NOT VERIFIED.'
   return red(bad, coloured)
@@ -25,6 +25,7 @@ const fields = (result: Integrity, next: NextStep): [string, string | number][] 
     : []),
   ['Verified through', result.verified_through < 0 ? 'an empty log' : result.verified_through],
   ['Verified at', shownTimes(result.verified_at)],
+  ...(result.unchecked ?? []).flatMap((one) => uncheckedFields('Not checked', one, next)),
   ...(result.root ? [['All logs', rootText(result.root)] as [string, string]] : []),
   ...(result.kind ? [[kindLabel(result), result.kind] as [string, string]] : []),
   ...(result.first_bad_id ? [['First bad entry', result.first_bad_id] as [string, string]] : []),
@@ -32,6 +33,17 @@ const fields = (result: Integrity, next: NextStep): [string, string | number][] 
     ? []
     : [['First bad number', result.first_bad_seq] as [string, number]]),
   ...(result.detail ? [['Detail', asNextStep(result.detail, next)] as [string, string]] : []),
+]
+
+/** A log that could not be asked, since when and why, and what to do about it. */
+export const uncheckedFields = (
+  title: string,
+  { log, since, reason, remedy }: UncheckedLog,
+  next: NextStep,
+): [string, string][] => [
+  [title, `the log of ${log}, since ${shownTimes(since)}`],
+  ['Because', reason],
+  ['Next step', asNextStep(remedy, next)],
 ]
 
 /** Sentence about the entries that retention removed. */

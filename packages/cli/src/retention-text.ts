@@ -1,7 +1,7 @@
 import type { RetentionStatus } from '@gatehouse/contract'
 import { counted } from './counted.ts'
 import type { View } from './define.ts'
-import { removedText } from './integrity-text.ts'
+import { removedText, uncheckedFields } from './integrity-text.ts'
 import { renderFields } from './table.ts'
 import { shownTimes } from './times.ts'
 
@@ -35,6 +35,7 @@ export const retentionText = (status: RetentionStatus, view: View): string =>
           ? status.exported_to.join(', ')
           : 'no target: entries are removed without a copy of them',
       ],
+      ...(status.left_out ?? []).flatMap((one) => uncheckedFields('Left out', one, view.next)),
     ],
     view,
   )

@@ -81,8 +81,21 @@ export const SignedRoot = z.object({
 })
 export type SignedRoot = z.infer<typeof SignedRoot>
 
+/** Log that nobody could look at: its process is down, or does not answer. */
+export const UncheckedLog = z.object({
+  /** Process of that log: `gate process 2`, or a node by its name. */
+  log: z.string(),
+  /** Time when that was last heard of. */
+  since: Timestamp,
+  reason: z.string(),
+  /** Next step for a person. */
+  remedy: z.string(),
+})
+export type UncheckedLog = z.infer<typeof UncheckedLog>
+
 export const Integrity = z.object({
-  integrity: z.enum(['verified', 'failed']),
+  /** `incomplete`: nothing is wrong with the logs that could be asked, and others could not: those in `unchecked`. */
+  integrity: z.enum(['verified', 'failed', 'incomplete']),
   kind: IntegrityKind.optional(),
   first_bad_id: z.string().optional(),
   first_bad_seq: z.int().optional(),
@@ -94,6 +107,8 @@ export const Integrity = z.object({
   removed: RemovedEntries.optional(),
   /** Absent where there is one log alone, where no root was made yet, and after a finding. */
   root: SignedRoot.optional(),
+  /** Absent where every log could be asked. */
+  unchecked: z.array(UncheckedLog).optional(),
 })
 export type Integrity = z.infer<typeof Integrity>
 
@@ -115,6 +130,8 @@ export const RetentionStatus = z.object({
   /** Targets that must have entries before they are removed; where there are none, entries are removed without a copy. */
   exported_to: z.array(z.string()),
   removed: RemovedEntries.optional(),
+  /** Logs that are not in these numbers, since their processes could not be asked; absent where all could. */
+  left_out: z.array(UncheckedLog).optional(),
 })
 export type RetentionStatus = z.infer<typeof RetentionStatus>
 

@@ -1,9 +1,26 @@
+import type { Integrity } from '@gatehouse/contract'
 import { describeEntry } from '@gatehouse/contract/describe-call'
 import { red } from '../colour.ts'
 import { counted } from '../counted.ts'
-import { defineCommand } from '../define.ts'
+import { defineCommand, type View } from '../define.ts'
 import { periodOf, periodOptions } from '../period.ts'
 import { renderTable } from '../table.ts'
+
+const verdict = (page: Integrity, { coloured, next }: View): string => {
+  if (page.integrity === 'verified')
+    return `The log is verified through entry ${page.verified_through}.`
+  if (page.integrity === 'incomplete') {
+    const logs = (page.unchecked ?? []).map(({ log }) => log).join(', ')
+    return red(
+      `NOT CHECKED: the log of ${logs}. The others are verified. See: ${next('audit verify')}`,
+      coloured,
+    )
+  }
+  return red(
+    `THE LOG IS NOT VERIFIED: ${page.kind ?? 'damaged'}, first at ${page.first_bad_id ?? '?'}. See: ${next('audit verify')}`,
+    coloured,
+  )
+}
 
 export const auditQuery = defineCommand({
   name: 'audit query',
@@ -62,11 +79,6 @@ export const auditQuery = defineCommand({
         view,
       ),
       `${page.entries.length} of ${counted(page.total, 'entry', 'entries')}.`,
-      page.integrity === 'verified'
-        ? `The log is verified through entry ${page.verified_through}.`
-        : red(
-            `THE LOG IS NOT VERIFIED: ${page.kind ?? 'damaged'}, first at ${page.first_bad_id ?? '?'}. See: ${view.next('audit verify')}`,
-            view.coloured,
-          ),
+      verdict(page, view),
     ].join('\n'),
 })

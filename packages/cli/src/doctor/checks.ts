@@ -247,6 +247,11 @@ const audit: Check = {
     const page = await api.queryAudit({ limit: 1 })
     if (page.integrity === 'verified')
       return fine(`${counted(page.total, 'entry', 'entries')}, verified`)
+    if (page.integrity === 'incomplete')
+      return warn(
+        (page.unchecked ?? []).map(({ reason }) => `not checked: ${reason}`).join('; '),
+        'gatehouse audit verify',
+      )
     const at = page.first_bad_id ?? 'its end'
     return fail(`it is damaged at ${at} (${page.kind ?? 'unknown'})`, 'gatehouse audit verify')
   },

@@ -30,7 +30,7 @@ export const answerGates = (deps: Deps): void => {
     const { status, reason, entries } = deps.audit.health()
     return {
       status,
-      reasons: reason === undefined ? [] : [`gate process ${gates.index + 1}: audit: ${reason}`],
+      reasons: reason === undefined ? [] : [`gate process ${gates.index + 1}: ${reason}`],
       sessions: deps.sessions.count(),
       processes: deps.processes.running(),
       entries,

@@ -63,7 +63,7 @@ export function createApp(given: AppDeps): BoundApp {
     slots: new AgentSlots(),
     deadlines: new Deadlines(given.clock),
     draining: () => listeners.draining,
-    gateWatch: new GateWatch(given),
+    gateWatch: new GateWatch({ ...given, missingNodes: () => nodes.missing() }),
   }
   const contexts = createContexts({
     ...base,

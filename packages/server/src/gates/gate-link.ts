@@ -78,6 +78,7 @@ export class GateLink implements Gates {
   /** Questions of others that are being answered, by who asked and the number there. */
   readonly #asking = new Map<string, AbortController>()
   readonly #serving = new Set<number>()
+  readonly #watching = new Set<(index: number, serves: boolean) => void>()
   /** An answer to one that was here before must not be taken for one to this process. */
   #asked = randomInt(2 ** 40)
 
@@ -101,6 +102,10 @@ export class GateLink implements Gates {
 
   serves(index: number): boolean {
     return this.#serving.has(index)
+  }
+
+  onServing(listener: (index: number, serves: boolean) => void): void {
+    this.#watching.add(listener)
   }
 
   tell(news: GateNews): void {
@@ -172,13 +177,16 @@ export class GateLink implements Gates {
   /** A process serves from now on. */
   found(index: number): void {
     this.#serving.add(index)
+    for (const listener of this.#watching) listener(index, true)
   }
 
   /** Nobody answers there any more. */
   lost(index: number): void {
-    this.#serving.delete(index)
+    const served = this.#serving.delete(index)
     for (const [id, { to }] of this.#waiting) if (to === index) this.#fail(id, gone(index, 'ended'))
     for (const [key, ended] of this.#asking) if (key.startsWith(`${index}/`)) ended.abort()
+    // One that does not start has been gone since it last served.
+    if (served) for (const listener of this.#watching) listener(index, false)
   }
 
   #failLate(to: number, id: number, ms: number): () => void {

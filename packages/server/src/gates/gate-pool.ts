@@ -52,6 +52,8 @@ class Gate {
   #ends = 0
   #again: NodeJS.Timeout | null = null
   readonly #held: Envelope[] = []
+  /** Why it could not start the last time; null where it did, or ended without a word. */
+  #refusal: string | null = null
   /** Why it does not serve; null while it does. */
   fault: string | null = 'it is starting'
 
@@ -82,11 +84,15 @@ class Gate {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
     this.#child = child
+    this.#refusal = null
     return new Promise((resolve, reject) => {
       child.on('message', (message: FromGate) => {
         if (message.kind === 'envelope') return this.#relay(message.envelope)
-        if (message.kind === 'failed')
-          return reject(new GatehouseError(message.type, message.facts))
+        if (message.kind === 'failed') {
+          const cause = new GatehouseError(message.type, message.facts)
+          this.#refusal = cause.message
+          return reject(cause)
+        }
         this.#isReady = true
         this.fault = null
         this.#link.found(this.index)
@@ -152,7 +158,8 @@ class Gate {
     this.#child = null
     this.#link.lost(this.index)
     if (this.#stopping) return
-    this.fault = `it ended with ${signal ?? code}, and is started again`
+    const said = this.#refusal ? `does not start: ${this.#refusal}` : `ended with ${signal ?? code}`
+    this.fault = `it ${said}, and is started again`
     if (performance.now() - startedMs > soundMs) this.#ends = 0
     const waitMs = againMs[Math.min(this.#ends++, againMs.length - 1)]
     this.#parts.log.error(

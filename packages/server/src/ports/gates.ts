@@ -179,6 +179,9 @@ export interface Gates {
   /** Whether one of the others serves agents now, as far as the first one knows, which alone looks after them. */
   serves(index: number): boolean
 
+  /** Must tell the first one when another one begins to serve, and when it ends. */
+  onServing(listener: (index: number, serves: boolean) => void): void
+
   /** Must tell all others that are there. One that starts later reads the store. */
   tell(news: GateNews): void
 

@@ -43,27 +43,28 @@ const AcknowledgeDialog = ({ onClose }: { readonly onClose: () => void }) => {
   )
 }
 
+const headlineOf = ({ integrity, verified_through }: Integrity, kind: string): string => {
+  if (integrity === 'failed') return text.failed(kind)
+  if (integrity === 'incomplete') return text.incomplete
+  return verified_through < 0 ? text.empty : text.verified(numberText(verified_through))
+}
+
+const tones = { verified: 'good', incomplete: 'warn', failed: 'bad' } as const
+
 const Words = ({ integrity }: { readonly integrity: Integrity }) => {
-  const {
-    kind = '',
-    first_bad_id,
-    first_bad_seq,
-    detail,
-    verified_through,
-    verified_at,
-  } = integrity
-  const ok = integrity.integrity === 'verified'
+  const { kind = '', first_bad_id, first_bad_seq, detail, verified_at, unchecked = [] } = integrity
+  const failed = integrity.integrity === 'failed'
   return (
     <>
-      <p className="font-medium">
-        {!ok
-          ? text.failed(kind)
-          : verified_through < 0
-            ? text.empty
-            : text.verified(numberText(verified_through))}
-      </p>
+      <p className="font-medium">{headlineOf(integrity, kind)}</p>
+      {unchecked.map(({ log, since, reason, remedy }) => (
+        <p key={log} className="text-[0.933rem]">
+          <Visible text={text.unchecked(log)} /> <Time at={since} />. <Visible text={reason} />.{' '}
+          <Visible text={text.sentence(remedy)} />
+        </p>
+      ))}
       <p className="text-[0.933rem]">
-        {!ok && first_bad_id !== undefined && (
+        {failed && first_bad_id !== undefined && (
           <>{text.firstBad(numberText(first_bad_seq ?? 0), first_bad_id)} </>
         )}
         {detail !== undefined && <Visible text={`${detail} `} />}
@@ -78,16 +79,18 @@ export const IntegrityBanner = ({ integrity }: { readonly integrity: Integrity }
   const [open, setOpen] = useState(false)
   const act = useAct()
   const mayAcknowledge = useMay('audit.manage')
-  const ok = integrity.integrity === 'verified'
+  const failed = integrity.integrity === 'failed'
   const verify = () =>
     void act.run(async () => {
       const found = await api.verifyAudit()
       await refresh()
-      announce(found.integrity === 'verified' ? text.stillVerified : text.failed(found.kind ?? ''))
+      announce(
+        found.integrity === 'verified' ? text.stillVerified : headlineOf(found, found.kind ?? ''),
+      )
     })
   return (
     <div className="mb-4 grid gap-2">
-      <Notice tone={ok ? 'good' : 'bad'} role={ok ? 'status' : 'alert'}>
+      <Notice tone={tones[integrity.integrity]} role={failed ? 'alert' : 'status'}>
         <div className="flex flex-wrap items-center gap-3">
           <div className="min-w-0 grow">
             <Words integrity={integrity} />
@@ -95,7 +98,7 @@ export const IntegrityBanner = ({ integrity }: { readonly integrity: Integrity }
           <Button busy={act.busy} onClick={verify}>
             {act.busy ? text.verifying : text.verify}
           </Button>
-          {!ok && mayAcknowledge && (
+          {failed && mayAcknowledge && (
             <Button tone="danger" onClick={() => setOpen(true)}>
               {text.acknowledge}
             </Button>

@@ -6,6 +6,7 @@ import {
   type NodeKeys,
   type NodeList,
   type ServerNode,
+  type UncheckedLog,
 } from '@gatehouse/contract'
 import type { Vault } from '../../ports/vault.ts'
 import { actDraft } from '../call/audit-draft.ts'
@@ -56,6 +57,8 @@ export type Nodes = Part<NodeUseCases> & {
   /** Folders of workspaces that other nodes have, and serve. */
   awaySites(): readonly string[]
   health(): Components['nodes']
+  /** Logs of nodes that are gone without a word: nobody compares them with their copies. */
+  missing(): readonly UncheckedLog[]
 }
 
 const takeEveryMs = 60_000
@@ -133,6 +136,7 @@ export function bindNodes(given: NodesDeps): Nodes {
     isOtherServing: (node) => isOtherServing(deps, node),
     awaySites: () => presence.awaySites(),
     health: () => presence.health(),
+    missing: () => presence.missing(),
     async start() {
       await presence.start()
       deps.sharedPolicy.start()

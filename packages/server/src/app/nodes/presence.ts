@@ -1,3 +1,4 @@
+import type { UncheckedLog } from '@gatehouse/contract'
 import { assertServable, moveKey, parseMark } from '../../domain/move-mark.ts'
 import { standingOf } from '../../domain/nodes.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
@@ -112,8 +113,17 @@ export class Presence {
     return own === null ? [] : [...new Set(sites)].filter((site) => site !== own)
   }
 
+  missing(): readonly UncheckedLog[] {
+    return this.#missing().map(({ name, place, seen_ms }) => ({
+      log: name,
+      since: new Date(seen_ms).toISOString(),
+      reason: `${name} (${place}) is missing: its copied entries were verified, and nobody compares them with its log`,
+      remedy: `start it again; if it will not come back, run: gatehouse nodes forget ${name}`,
+    }))
+  }
+
   health(): Components['nodes'] {
-    const missing = this.#others.filter((other) => standingOf(other, this.#seenMs) === 'missing')
+    const missing = this.#missing()
     const sites = [this.#deps.workspaces.site, ...this.#others.map((other) => factsIn(other).site)]
     const facts = {
       nodes: this.#others.length - missing.length + 1,
@@ -137,6 +147,10 @@ export class Presence {
     return reasons.length > 0
       ? { status: 'degraded', reason: reasons.join('; '), ...facts }
       : { status: 'healthy', ...facts }
+  }
+
+  #missing(): readonly StoredNode[] {
+    return this.#others.filter((other) => standingOf(other, this.#seenMs) === 'missing')
   }
 
   async #beat(): Promise<void> {

@@ -6,12 +6,15 @@ import type { Basics } from '../call/basics.ts'
 import { systemOp } from '../call/op.ts'
 import { raiseAlert, resolveAlert } from './alerts.ts'
 import type { AuditAccess } from './audit-access.ts'
+import type { GateWatch } from './gate-watch.ts'
 import type { HealthDeps } from './health.ts'
+import { logsHealth } from './logs-together.ts'
 
 const diskCriticalPercent = 97
 
 export type MonitorDeps = Basics & {
   readonly audit: Pick<AuditAccess, 'health'>
+  readonly gateWatch: Pick<GateWatch, 'facts'>
   readonly policy: PolicySource
   readonly vault: Pick<Vault, 'state'>
   readonly host: Host
@@ -47,7 +50,7 @@ const disk: Monitor = {
 const audit: Monitor = {
   kind: 'audit',
   async look(deps) {
-    const { status, reason = '' } = deps.audit.health()
+    const { status, reason = '' } = logsHealth(deps.audit.health(), await deps.gateWatch.facts())
     if (status === 'healthy') return null
     const message = `The audit log is ${status}: ${reason}`
     return { severity: 'critical', message, context: { status, reason } }

@@ -70,8 +70,13 @@ export async function proveAuditEntry(
   return proof
 }
 
-export const reindexAudit = (op: Op, deps: { readonly audit: AuditAccess }): Promise<Integrity> =>
-  deps.audit.reindex({ actor: actorText(op.actor), request_id: op.request_id })
+export async function reindexAudit(
+  op: Op,
+  deps: { readonly audit: AuditAccess; readonly gateWatch: Pick<GateWatch, 'withOthers'> },
+): Promise<Integrity> {
+  const by = { actor: actorText(op.actor), request_id: op.request_id }
+  return deps.gateWatch.withOthers(await deps.audit.reindex(by))
+}
 
 /** Of the logs of all gate processes. */
 export async function applyRetention(

@@ -1,66 +1,80 @@
-import { GatehouseError, type Integrity, type RetentionStatus } from '@gatehouse/contract'
+import {
+  GatehouseError,
+  type Integrity,
+  type RetentionStatus,
+  type UncheckedLog,
+} from '@gatehouse/contract'
+import { describeSystemFailure } from '../../domain/system-failure.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { GateFacts, GateQuestions, Gates } from '../../ports/gates.ts'
+import type { GateFacts, GateQuestion, GateQuestions, Gates } from '../../ports/gates.ts'
+import type { Log } from '../../ports/log.ts'
 import type { MetricValues } from '../../ports/metrics.ts'
-import type { PartHealth } from '../call/part.ts'
+import { retentionOfAll, worstOf } from './logs-together.ts'
 
+/** How long one of them may take to say how it is. */
 const answerMs = 2_000
+/** The same where one that is busy would pass for one that nobody could ask. */
+const patientMs = 10_000
 
-const unknown = (reason: string): GateFacts => ({
-  status: 'unhealthy',
-  reasons: [reason],
-  sessions: 0,
-  processes: 0,
-  entries: 0,
-  integrity: null,
-})
+const remedy =
+  'wait until it serves again, or see in the log of the service why it does not start; then run: gatehouse audit verify'
 
-const worst = (own: Integrity, others: readonly Integrity[]): Integrity =>
-  own.integrity === 'failed' ? own : (others.find(({ integrity }) => integrity === 'failed') ?? own)
+/** Facts of one of the others. Where it could not be asked, its log is unchecked, and it has the entries that it last had. */
+export type GateReport = GateFacts & { readonly unchecked: UncheckedLog | null }
 
-const oldestOf = (a: string | null, b: string | null): string | null =>
-  a === null || (b !== null && b < a) ? b : a
+type By = { readonly actor: string; readonly request_id: string }
 
-/** Logs of two processes as one. What was removed last from either is told. */
-const together = (a: RetentionStatus, b: RetentionStatus): RetentionStatus => {
-  const [one, other] = [a.removed, b.removed]
-  const last = !one || (other && other.removed_at > one.removed_at) ? other : one
-  return {
-    ...a,
-    max_bytes: a.max_bytes === null || b.max_bytes === null ? null : a.max_bytes + b.max_bytes,
-    bytes: a.bytes + b.bytes,
-    entries: a.entries + b.entries,
-    oldest: oldestOf(a.oldest, b.oldest),
-    due_entries: a.due_entries + b.due_entries,
-    removable_entries: a.removable_entries + b.removable_entries,
-    held_by: a.held_by ?? b.held_by,
-    ...(last ? { removed: { ...last, entries: (one?.entries ?? 0) + (other?.entries ?? 0) } } : {}),
-  }
+type Parts = {
+  readonly gates: Gates | null
+  readonly clock: Pick<Clock, 'sleep' | 'wall'>
+  readonly log: Pick<Log, 'error'>
+  /** Nodes that share the store and are gone without a word: nobody compares their logs with the copies. */
+  readonly missingNodes: () => readonly UncheckedLog[]
+}
+
+/** Answers of the others, and the logs of those who gave none. */
+type Asked<T> = { readonly answers: readonly T[]; readonly silent: readonly UncheckedLog[] }
+
+const reasonOf = (cause: unknown): string => {
+  if (!(cause instanceof GatehouseError)) return describeSystemFailure(cause)
+  const { detail } = cause.facts
+  return typeof detail === 'string' ? detail : cause.message
 }
 
 /** The gate processes beside this one, for what is said of the whole node. */
 export class GateWatch {
+  readonly #parts: Parts
   readonly #gates: Gates | null
-  readonly #clock: Pick<Clock, 'sleep'>
+  /** When each of them was last heard of. */
+  readonly #heardMs = new Map<number, number>()
+  readonly #known = new Map<number, GateFacts>()
+  /** People who asked a process that was down to remove what is due: it does once it serves again. */
+  readonly #owed = new Map<number, By>()
 
-  constructor({ gates, clock }: { readonly gates: Gates | null; readonly clock: Clock }) {
+  constructor(parts: Parts) {
+    this.#parts = parts
+    const { gates } = parts
     // The others report of themselves alone.
     this.#gates = gates?.index === 0 ? gates : null
-    this.#clock = clock
+    for (const index of this.#others()) this.#hear(index)
+    this.#gates?.onServing((index, serves) => {
+      this.#hear(index)
+      if (serves) void this.#settle(index)
+    })
   }
 
   /** Facts of each of the others; none where this is the only one. */
-  async facts(): Promise<readonly GateFacts[]> {
-    const gates = this.#gates
-    if (!gates) return []
-    return Promise.all(gates.others.map((index) => this.#factsOf(gates, index)))
+  facts(): Promise<readonly GateReport[]> {
+    return Promise.all(this.#others().map((index) => this.#factsOf(index, answerMs)))
   }
 
   /** Integrity of the whole log, where that of this process' part is as given: the first finding of another one counts. */
   async withOthers(own: Integrity): Promise<Integrity> {
-    return worst(
+    const facts = await Promise.all(this.#others().map((one) => this.#factsOf(one, patientMs)))
+    return worstOf(
       own,
-      (await this.facts()).flatMap(({ integrity }) => integrity ?? []),
+      facts.flatMap(({ integrity }) => integrity ?? []),
+      [...facts.flatMap(({ unchecked }) => unchecked ?? []), ...this.#parts.missingNodes()],
     )
   }
 
@@ -70,10 +84,8 @@ export class GateWatch {
     question: Q,
     given: GateQuestions[Q]['given'],
   ): Promise<Integrity> {
-    const gates = this.#gates
-    if (!gates) return own
-    const asked = gates.others.map((index) => gates.ask(index, question, given))
-    return worst(own, await Promise.all(asked))
+    const { answers, silent } = await this.#askAll(question, given)
+    return worstOf(own, answers, [...silent, ...this.#parts.missingNodes()])
   }
 
   /** Retention of the logs of all of them, where that of this one's is as given. */
@@ -81,47 +93,106 @@ export class GateWatch {
     own: RetentionStatus,
     given: GateQuestions['retention']['given'],
   ): Promise<RetentionStatus> {
-    const gates = this.#gates
-    if (!gates) return own
-    const asked = gates.others.map((index) => gates.ask(index, 'retention', given))
-    return (await Promise.all(asked)).reduce(together, own)
+    const { answers, silent } = await this.#askAll('retention', given, (index) => {
+      if (given) this.#owed.set(index, given)
+    })
+    return retentionOfAll(own, answers, silent)
   }
 
   /** Metrics of each of the others that answers. */
   async metrics(): Promise<readonly MetricValues[]> {
-    const gates = this.#gates
-    if (!gates) return []
-    const asked = gates.others.map((index) => gates.ask(index, 'metrics', null))
+    const asked = this.#others().map((index) => this.#ask(index, 'metrics', null))
     const answered = await Promise.allSettled(asked)
     return answered.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   }
 
   /** Has each of the others that answers sign what its log has by now. */
   async sign(): Promise<void> {
-    const gates = this.#gates
-    const asked = gates?.others.map((index) => this.#soon(gates, index, 'sign log')) ?? []
+    const asked = this.#others().map((index) => this.#soon(index, 'sign log', answerMs))
     await Promise.allSettled(asked)
   }
 
-  async #factsOf(gates: Gates, index: number): Promise<GateFacts> {
-    try {
-      return await this.#soon(gates, index, 'facts')
-    } catch (cause) {
-      return unknown(cause instanceof GatehouseError ? cause.message : 'it does not answer')
+  #others(): readonly number[] {
+    return this.#gates?.others ?? []
+  }
+
+  #hear(index: number): void {
+    this.#heardMs.set(index, this.#parts.clock.wall())
+  }
+
+  /** Asks each of the others something about its log that may take long. */
+  async #askAll<Q extends GateQuestion>(
+    question: Q,
+    given: GateQuestions[Q]['given'],
+    onSilent: (index: number) => void = () => undefined,
+  ): Promise<Asked<GateQuestions[Q]['answer']>> {
+    const asked = await Promise.all(
+      this.#others().map(async (index) => {
+        try {
+          // One that does not even say how it is would be waited for for minutes.
+          await this.#soon(index, 'facts', patientMs)
+          return { answer: await this.#ask(index, question, given) }
+        } catch (cause) {
+          onSilent(index)
+          return { silent: this.#unchecked(index, cause) }
+        }
+      }),
+    )
+    return {
+      answers: asked.flatMap((one) => ('answer' in one ? [one.answer] : [])),
+      silent: asked.flatMap((one) => ('silent' in one ? [one.silent] : [])),
     }
+  }
+
+  async #factsOf(index: number, limitMs: number): Promise<GateReport> {
+    try {
+      const facts = await this.#soon(index, 'facts', limitMs)
+      this.#known.set(index, facts)
+      return { ...facts, unchecked: null }
+    } catch (cause) {
+      const unchecked = this.#unchecked(index, cause)
+      return {
+        status: 'unhealthy',
+        reasons: [unchecked.reason],
+        ...{ sessions: 0, processes: 0, integrity: null },
+        entries: this.#known.get(index)?.entries ?? 0,
+        unchecked,
+      }
+    }
+  }
+
+  #unchecked(index: number, cause: unknown): UncheckedLog {
+    const heardMs = this.#heardMs.get(index) ?? this.#parts.clock.wall()
+    return {
+      log: `gate process ${index + 1}`,
+      since: new Date(heardMs).toISOString(),
+      reason: reasonOf(cause),
+      remedy,
+    }
+  }
+
+  async #ask<Q extends GateQuestion>(
+    index: number,
+    question: Q,
+    given: GateQuestions[Q]['given'],
+  ): Promise<GateQuestions[Q]['answer']> {
+    if (!this.#gates) throw new Error('there is one gate process alone')
+    const answer = await this.#gates.ask(index, question, given)
+    this.#hear(index)
+    return answer
   }
 
   /** Asks one of the others what it can answer at once. */
   async #soon<Q extends 'facts' | 'sign log'>(
-    gates: Gates,
     index: number,
     question: Q,
+    limitMs: number,
   ): Promise<GateQuestions[Q]['answer']> {
     const late = new AbortController()
     try {
       return await Promise.race([
-        gates.ask(index, question, null),
-        this.#clock.sleep(answerMs, late.signal).then(() => {
+        this.#ask(index, question, null),
+        this.#parts.clock.sleep(limitMs, late.signal).then(() => {
           const detail = `gate process ${index + 1} does not answer`
           throw new GatehouseError('StorageUnavailable', { detail })
         }),
@@ -130,11 +201,16 @@ export class GateWatch {
       late.abort()
     }
   }
-}
 
-/** How the gateway is where several processes serve it: one that is not well leaves its agents unserved. */
-export const gatewayHealth = (own: PartHealth, others: readonly GateFacts[]): PartHealth => {
-  if (own.status !== 'healthy') return own
-  const reasons = others.flatMap((one) => (one.status === 'healthy' ? [] : one.reasons))
-  return reasons.length === 0 ? own : { status: 'degraded', reason: reasons.join('; ') }
+  /** Has a process that serves again do what somebody asked of it meanwhile. */
+  async #settle(index: number): Promise<void> {
+    const by = this.#owed.get(index)
+    if (!by) return
+    this.#owed.delete(index)
+    try {
+      await this.#ask(index, 'retention', by)
+    } catch (cause) {
+      this.#parts.log.error({ err: cause, gate: index + 1 }, 'retention was asked for, and failed')
+    }
+  }
 }

@@ -7,8 +7,9 @@ import type { Vault } from '../../ports/vault.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Components, PartHealth } from '../call/part.ts'
 import type { AuditAccess } from './audit-access.ts'
-import { type GateWatch, gatewayHealth } from './gate-watch.ts'
+import type { GateWatch } from './gate-watch.ts'
 import type { Listeners } from './listeners.ts'
+import { auditHealth, gatewayHealth } from './logs-together.ts'
 import { sandboxHealth } from './sandbox-access.ts'
 
 export type HealthDeps = Pick<Basics, 'storage' | 'clock'> & {
@@ -98,7 +99,7 @@ export async function health(deps: HealthDeps): Promise<Health> {
   const resources = await deps.host.resources()
   const storage = await storageHealth(deps, resources.disk_percent)
   const others = await deps.gateWatch.facts()
-  const audit = deps.audit.health()
+  const audit = auditHealth(deps.audit.health(), others)
   const components: Components = {
     gateway: {
       ...gatewayHealth(deps.listeners.of('gateway'), others),

@@ -1,0 +1,82 @@
+import type { Integrity, RetentionStatus, UncheckedLog } from '@gatehouse/contract'
+import type { PartHealth } from '../call/part.ts'
+import type { GateReport } from './gate-watch.ts'
+
+const isFailed = ({ integrity }: Integrity): boolean => integrity === 'failed'
+
+/** @SECURITY Logs that nobody could ask must not pass for verified ones; workers-log.test.ts. */
+export const worstOf = (
+  own: Integrity,
+  others: readonly Integrity[],
+  unchecked: readonly UncheckedLog[],
+): Integrity => {
+  const found = [own, ...others].find(isFailed) ?? own
+  if (unchecked.length === 0) return found
+  const integrity = isFailed(found) ? 'failed' : 'incomplete'
+  return { ...found, integrity, unchecked: [...unchecked] }
+}
+
+const oldestOf = (a: string | null, b: string | null): string | null =>
+  a === null || (b !== null && b < a) ? b : a
+
+/** Logs of two processes as one. What was removed last from either is told. */
+const together = (a: RetentionStatus, b: RetentionStatus): RetentionStatus => {
+  const [one, other] = [a.removed, b.removed]
+  const last = !one || (other && other.removed_at > one.removed_at) ? other : one
+  return {
+    ...a,
+    max_bytes: a.max_bytes === null || b.max_bytes === null ? null : a.max_bytes + b.max_bytes,
+    bytes: a.bytes + b.bytes,
+    entries: a.entries + b.entries,
+    oldest: oldestOf(a.oldest, b.oldest),
+    due_entries: a.due_entries + b.due_entries,
+    removable_entries: a.removable_entries + b.removable_entries,
+    held_by: a.held_by ?? b.held_by,
+    ...(last ? { removed: { ...last, entries: (one?.entries ?? 0) + (other?.entries ?? 0) } } : {}),
+  }
+}
+
+/** The logs of all as one, and which are not in these numbers. */
+export const retentionOfAll = (
+  own: RetentionStatus,
+  others: readonly RetentionStatus[],
+  silent: readonly UncheckedLog[],
+): RetentionStatus => {
+  const all = others.reduce(together, own)
+  if (silent.length === 0) return all
+  const left_out = silent.map((one) => ({
+    ...one,
+    remedy: 'what is due in it is removed when it serves again',
+  }))
+  return { ...all, left_out }
+}
+
+const notWell = (others: readonly GateReport[]): readonly string[] =>
+  others.flatMap(({ unchecked, status, reasons }) =>
+    unchecked !== null || status === 'healthy' ? [] : reasons,
+  )
+
+const degradedBy = <T extends PartHealth>(own: T, reasons: readonly string[]): T =>
+  own.status !== 'healthy' || reasons.length === 0
+    ? own
+    : { ...own, status: 'degraded', reason: reasons.join('; ') }
+
+/** How the gateway is where several processes serve it: one that is not there leaves its agents unserved. */
+export const gatewayHealth = (own: PartHealth, others: readonly GateReport[]): PartHealth =>
+  degradedBy(
+    own,
+    others.flatMap(({ unchecked }) => unchecked?.reason ?? []),
+  )
+
+/** How the logs are of all that could be asked. */
+export const logsHealth = <T extends PartHealth>(own: T, others: readonly GateReport[]): T =>
+  degradedBy(own, notWell(others))
+
+/** The same, where a log that could not be asked is not well. */
+export const auditHealth = <T extends PartHealth>(own: T, others: readonly GateReport[]): T => {
+  const said = others.flatMap(({ unchecked }) => (unchecked ? [sentenceOf(unchecked)] : []))
+  return degradedBy(own, [...notWell(others), ...said])
+}
+
+const sentenceOf = ({ log, since, remedy }: UncheckedLog): string =>
+  `the log of ${log} could not be checked since ${since}; ${remedy}`
