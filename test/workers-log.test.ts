@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { hasProgram } from '@gatehouse/testkit/programs'
 import { expect, test } from 'vitest'
+import { Dashboard } from './support/dashboard.ts'
 import {
   api,
   createBoth,
@@ -13,6 +15,7 @@ import {
   startGate,
 } from './support/gates.ts'
 import { OwnConnection } from './support/own-connection.ts'
+import type { Installation } from './support/server.ts'
 
 const script = fileURLToPath(new URL('../scripts/verify_audit.py', import.meta.url))
 
@@ -34,6 +37,25 @@ const whileDown = async (here: Gate, work: () => Promise<void>): Promise<void> =
   await work()
   writeFileSync(key, kept)
   await expect.poll(integrity).toBe('verified')
+}
+
+/** The root on the page, whose note a witness keeps and compares with the logs later. */
+const takeNote = async (gate: Installation): Promise<void> => {
+  if (!hasProgram('chromium')) return
+  await using dashboard = await Dashboard.at(gate, 'ana')
+  const { page } = dashboard
+  await dashboard.goTo('/audit')
+  const card = page.getByRole('region', { name: 'One root over all logs' })
+  await card.getByText('2, all as under the root').waitFor()
+  const saved = page.waitForEvent('download')
+  await card.getByRole('button', { name: 'Download the note' }).click()
+  const note = await (await saved).path()
+  expect(readFileSync(note, 'utf8')).toMatch(/^gatehouse\/heads\/node-[0-9a-f]{12}\n2\n/)
+  expect(await gate.json(['audit', 'verify', '--checkpoint', note])).toMatchObject({
+    integrity: 'verified',
+  })
+  expect(await dashboard.overhang()).toBe(0)
+  expect(await dashboard.axeFindings()).toEqual([])
 }
 
 test('a log that cannot be asked, or was shortened, is named and not passed for a verified one', async () => {
@@ -113,6 +135,8 @@ test('a log that cannot be asked, or was shortened, is named and not passed for 
   expect(await here.gate.json(['audit', 'verify', '--export', file])).toMatchObject({ root })
   const python = spawnSync('python3', [script, file], { encoding: 'utf8' })
   if (!python.error) expect(JSON.parse(python.stdout)).toMatchObject({ root })
+
+  await takeNote(here.gate)
 
   // An entry of either log is proved to somebody who has the key of the first alone.
   const [of] = (await api<Page>(both, 'GET', `/api/audit?agent=${b}&limit=1`)).entries

@@ -31,6 +31,17 @@ export const auditText = {
   incomplete: 'Verified, but not every log could be checked',
   unchecked: (log: string) => `Not checked: the log of ${log}, since`,
   sentence: (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`,
+  root: 'One root over all logs',
+  rootHint:
+    'Keep its note elsewhere: whoever has it can tell later whether any of the logs was shortened, put back or taken away.',
+  rootOver: 'Logs',
+  rootHolds: (n: number, text: string) =>
+    n === 1 ? '1, which is as under the root' : `${text}, all as under the root`,
+  rootSigned: 'Signed',
+  rootBy: 'By the process of',
+  rootHash: 'Root',
+  copyNote: 'Copy the note',
+  saveNote: 'Download the note',
   firstBad: (seq: string, id: string) => `First bad entry: ${seq} (${id}).`,
   checkedAt: 'Checked',
   verify: 'Verify now',

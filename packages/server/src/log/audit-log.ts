@@ -350,6 +350,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     inspector.failure() ??
     recorder.failure() ??
     retention.failure ??
+    roots.failure ??
     copy?.failure() ??
     options.exportFailure?.()
   const acknowledged = (): number => writer.standing.baseline?.size ?? 0

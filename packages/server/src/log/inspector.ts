@@ -25,7 +25,7 @@ export type InspectorParts = {
   /** Chains of other processes that nobody else verifies. */
   readonly others: OtherChains
   readonly starts: ChainStarts
-  readonly roots: Pick<Roots, 'check' | 'confirmed'>
+  readonly roots: Pick<Roots, 'check' | 'confirmed' | 'failure'>
   readonly chain: string
   /** Where the log begins by now. */
   readonly start: () => LogStart
@@ -118,10 +118,14 @@ export const createInspector = (parts: InspectorParts): Inspector => {
       ...removedOf(parts.start()),
     }
     if (!wrong) {
-      const accepted = baseline && {
-        detail: `entries before ${baseline.size} are as damaged as they were acknowledged`,
-      }
-      return { integrity: 'verified', ...accepted, ...known, ...(root ? { root } : {}) }
+      const limits = [
+        ...(baseline
+          ? [`entries before ${baseline.size} are as damaged as they were acknowledged`]
+          : []),
+        ...(parts.roots.failure ? [parts.roots.failure] : []),
+      ]
+      const detail = limits.length > 0 ? { detail: limits.join('; ') } : {}
+      return { integrity: 'verified', ...detail, ...known, ...(root ? { root } : {}) }
     }
     return {
       integrity: 'failed',

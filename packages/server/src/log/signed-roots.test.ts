@@ -324,3 +324,46 @@ test('an entry of any log is proved, up to the root over all, by the key of its 
   ] as const)
     expect(judge({ ...forged, all_logs: { ...all_logs, ...change } }, 'first', also)).toBe(detail)
 })
+
+test('over more logs than a root can be over none is made, and health and each answer say so until there are fewer', async () => {
+  const gate = await openBench({ chain: 'gate' })
+  const folder = newFolder()
+  fs.symlinkSync(gate.directory, path.join(folder, logFolder))
+  let logs = 257
+  /** The one log as often as there would be others. */
+  class Many extends SiblingLogs {
+    override async ends() {
+      const [end] = await super.ends()
+      return end ? Array.from({ length: logs - 1 }, () => end) : []
+    }
+  }
+  await using first = await openBench({
+    chain: 'first',
+    siblings: { all: new Many(() => [folder]), idle: new IdleLogs(() => []), isFirst: true },
+  })
+  await gate.fill(2)
+  const said = /^there are 257 audit logs, and no new root over all is made/
+  first.clock.move(60_000)
+  await expect
+    .poll(() => first.log.health())
+    .toMatchObject({
+      status: 'degraded',
+      reason: expect.stringMatching(said) as string,
+    })
+  const verified = { integrity: 'verified', detail: expect.stringMatching(said) as string }
+  expect(await first.log.verify()).toMatchObject(verified)
+  // A person can accept a finding all the same.
+  fs.truncateSync(path.join(first.directory, checkpointsFile))
+  fs.appendFileSync(path.join(first.directory, checkpointsFile), 'no checkpoint')
+  await first.reopen()
+  expect((await first.log.verify()).integrity).toBe('failed')
+  expect((await first.log.acknowledge('a test')).integrity).toBe('verified')
+  expect(await roots(first)).toBe(0)
+
+  logs = 2
+  first.clock.move(60_000)
+  await expect.poll(() => roots(first)).toBe(1)
+  expect(first.log.health()).toMatchObject({ status: 'healthy' })
+  expect((await first.log.verify()).detail).not.toMatch(said)
+  await gate[Symbol.asyncDispose]()
+})

@@ -59,6 +59,9 @@ export interface Roots {
   /** Must lead from the head of a chain to the newest root that was found to hold; null where it is not under one. */
   prove(chain: string): Promise<HeadProof | null>
 
+  /** Why no root is made of the logs that there are; null where one can be. */
+  readonly failure: string | null
+
   /** Must make a root at a start, where others have not only just begun, too: a moved store has other logs. */
   begin(): Promise<void>
 
@@ -79,7 +82,14 @@ const nothing = async (): Promise<void> => undefined
 
 /** Where another process makes the roots, and checks them. */
 export const noRoots: Roots = {
-  ...{ confirmed: null, own: null, begin: nothing, record: nothing, repeat: nothing },
+  ...{
+    confirmed: null,
+    own: null,
+    failure: null,
+    begin: nothing,
+    record: nothing,
+    repeat: nothing,
+  },
   ...{ renew: nothing, check: async () => null, prove: async () => null },
 }
 
@@ -97,6 +107,7 @@ export class SignedRoots implements Roots {
   /** The newest that this process made, for whichever store; undefined until its log was looked through. */
   #made: RecordedRoot | null | undefined
   #confirmed: RecordedRoot | null = null
+  #failure: string | null = null
   #known: Known | null = null
   /** One is made after the other: two at once would find the same reason. */
   #busy: Promise<unknown> = Promise.resolve()
@@ -111,6 +122,10 @@ export class SignedRoots implements Roots {
 
   get own(): RecordedRoot | null {
     return this.#made?.store === this.#parts.storage.id ? this.#made : null
+  }
+
+  get failure(): string | null {
+    return this.#failure
   }
 
   async begin(): Promise<void> {
@@ -226,8 +241,7 @@ export class SignedRoots implements Roots {
 
   async #append(heads: readonly ChainHead[]): Promise<void> {
     const { chain, storage, keys, writer } = this.#parts
-    if (heads.length > headsMax)
-      throw new Error(`no root is made over ${heads.length} logs, ${headsMax} at most`)
+    if (this.#failure !== null) return
     const said = recordRoot({ chain, store: storage.id, heads }, keys)
     const entry = await writer.append(plainDraft({ actor: 'system', request_id: '', ...said }))
     const made = readRecordedRoot(entry)
@@ -250,6 +264,10 @@ export class SignedRoots implements Roots {
       const hash = chain === own ? null : await this.#hashAt(chain, next - 1)
       if (hash !== null) heads.push({ chain, size: next, head: hash, key: printOf(chain) })
     }
+    this.#failure =
+      heads.length > headsMax
+        ? `there are ${heads.length} audit logs, and no new root over all is made, as one is over ${headsMax} at most: no log is compared with those of others; run fewer gate processes, or move the store`
+        : null
     return heads
   }
 

@@ -15,6 +15,7 @@ import { Empty, Loaded } from '../../ui/states.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { EntryRow } from './entry-row.tsx'
 import { IntegrityBanner } from './integrity.tsx'
+import { RootCard } from './root.tsx'
 import { type EntryFilter, useEntries } from './use-entries.ts'
 
 const results = ['success', 'error', 'denied', 'pending', 'rejected'] as const
@@ -224,6 +225,7 @@ export const AuditPage = () => {
         {(now) => (
           <>
             <IntegrityBanner integrity={now} />
+            {now.root && <RootCard root={now.root} />}
             <EntryList filter={filter} now={now} />
           </>
         )}

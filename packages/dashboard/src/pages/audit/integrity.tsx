@@ -59,8 +59,8 @@ const Words = ({ integrity }: { readonly integrity: Integrity }) => {
       <p className="font-medium">{headlineOf(integrity, kind)}</p>
       {unchecked.map(({ log, since, reason, remedy }) => (
         <p key={log} className="text-[0.933rem]">
-          <Visible text={text.unchecked(log)} /> <Time at={since} />. <Visible text={reason} />.{' '}
-          <Visible text={text.sentence(remedy)} />
+          <Visible text={text.unchecked(log)} /> <Time at={since} />.{' '}
+          <Visible text={text.sentence(reason)} /> <Visible text={text.sentence(remedy)} />
         </p>
       ))}
       <p className="text-[0.933rem]">

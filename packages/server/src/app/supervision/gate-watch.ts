@@ -9,7 +9,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { GateFacts, GateQuestion, GateQuestions, Gates } from '../../ports/gates.ts'
 import type { Log } from '../../ports/log.ts'
 import type { MetricValues } from '../../ports/metrics.ts'
-import { retentionOfAll, worstOf } from './logs-together.ts'
+import { type GateReport, retentionOfAll, worstOf } from './logs-together.ts'
 
 /** How long one of them may take to say how it is. */
 const answerMs = 2_000
@@ -18,9 +18,6 @@ const patientMs = 10_000
 
 const remedy =
   'wait until it serves again, or see in the log of the service why it does not start; then run: gatehouse audit verify'
-
-/** Facts of one of the others. Where it could not be asked, its log is unchecked, and it has the entries that it last had. */
-export type GateReport = GateFacts & { readonly unchecked: UncheckedLog | null }
 
 type By = { readonly actor: string; readonly request_id: string }
 

@@ -1,6 +1,9 @@
 import type { Integrity, RetentionStatus, UncheckedLog } from '@gatehouse/contract'
+import type { GateFacts } from '../../ports/gates.ts'
 import type { PartHealth } from '../call/part.ts'
-import type { GateReport } from './gate-watch.ts'
+
+/** Facts of one of the others. Where it could not be asked, its log is unchecked, and it has the entries that it last had. */
+export type GateReport = GateFacts & { readonly unchecked: UncheckedLog | null }
 
 const isFailed = ({ integrity }: Integrity): boolean => integrity === 'failed'
 
