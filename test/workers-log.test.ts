@@ -1,5 +1,16 @@
-import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { hasProgram } from '@gatehouse/testkit/programs'
@@ -37,6 +48,54 @@ const whileDown = async (here: Gate, work: () => Promise<void>): Promise<void> =
   await work()
   writeFileSync(key, kept)
   await expect.poll(integrity).toBe('verified')
+}
+
+/** Witnesses of each kind, as the settings name them, and what they got of roots over all logs. */
+const openWitnesses = async ({ dataDir }: Installation) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-witnesses-'))
+  const [bare, parts] = [join(folder, 'witness.git'), join(folder, 'parts')]
+  mkdirSync(parts)
+  execFileSync('git', ['init', '--quiet', '--bare', bare])
+  const posted: string[] = []
+  const server = createServer((request, response) => {
+    let text = ''
+    request.on('data', (piece: Buffer) => {
+      text += piece.toString()
+    })
+    request.on('end', () => {
+      posted.push(text)
+      response.end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  writeFileSync(
+    join(dataDir, 'gatehouse.yaml'),
+    `outbound: { private_targets: ["127.0.0.1:${port}"] }
+audit:
+  targets:
+    - { name: parts, kind: files, folder: "${parts}" }
+    - { name: git, kind: git, remote: "${bare}", branch: main }
+    - { name: url, kind: url, url: "http://127.0.0.1:${port}/roots" }
+`,
+  )
+  const rootIn = (texts: readonly string[]) => texts.join('\n').includes('gatehouse/heads/node-')
+  const inGit = () =>
+    spawnSync('git', ['-C', bare, 'grep', '-h', '', 'main'], { encoding: 'utf8' }).stdout
+  return {
+    /** Text of the branch, once each of them has a root. */
+    async root(): Promise<string> {
+      const files = () => readdirSync(parts).map((name) => readFileSync(join(parts, name), 'utf8'))
+      await expect
+        .poll(() => [rootIn(files()), rootIn([inGit()]), rootIn(posted)])
+        .toEqual([true, true, true])
+      return inGit()
+    },
+    [Symbol.dispose]() {
+      server.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
 }
 
 /** The root on the page, whose note a witness keeps and compares with the logs later. */
@@ -128,6 +187,7 @@ test('a log that cannot be asked, or was shortened, is named and not passed for 
   await anew.invoke(tokenB, 'agent.whoami')
   const root = { logs: 2, root: expect.stringMatching(/^sha256:/) as string }
   expect(await here.gate.stop()).toBe(0)
+  using witnesses = await openWitnesses(here.gate)
   const both = { gate: here.gate, run: await here.gate.start(flags) }
   expect(await api<Page>(both, 'GET', '/api/audit')).toMatchObject({ integrity: 'verified', root })
   const file = join(here.gate.dataDir, 'export.jsonl')
@@ -148,6 +208,12 @@ test('a log that cannot be asked, or was shortened, is named and not passed for 
     entry: { agent: b },
     all_logs: { logs: 2 },
   })
+
+  // What a witness has of all logs is as they are.
+  const kept = join(here.gate.dataDir, 'kept.txt')
+  writeFileSync(kept, await witnesses.root())
+  const compare = ['audit', 'verify', '--checkpoint', kept]
+  expect(await here.gate.json(compare)).toMatchObject({ integrity: 'verified', root })
 
   // One that is gone as a whole, with its keys, is missed too.
   expect(await here.gate.stop()).toBe(0)

@@ -99,7 +99,7 @@ export class Shipper {
     const { target, source, signal, name } = this.#parts
     try {
       if (target.takes === 'entries') await target.probe(signal)
-      else await target.witness(source.notesAfter(0).slice(-1), signal)
+      else await target.witness((await source.notesAfter(0)).slice(-1), signal)
       return { name, delivered: true, detail: null }
     } catch (cause) {
       return { name, delivered: false, detail: describe(cause) }
@@ -132,7 +132,7 @@ export class Shipper {
   async #deliver(): Promise<void> {
     const { target, source, signal } = this.#parts
     if (target.takes === 'checkpoints') {
-      const notes = source.notesAfter(this.#cursor.size)
+      const notes = await source.notesAfter(this.#cursor.size)
       const last = notes.at(-1)
       if (!last) return
       await target.witness(notes, signal)

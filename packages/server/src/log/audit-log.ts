@@ -488,7 +488,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       ...{ directory, chain, keys, clock, files, writer, rows },
       signed: () => signer.signed(),
       all: () => signer.all(),
-      root: () => roots.own,
+      root: () => roots.findOwn(),
       begin: () => start.state,
     }),
 

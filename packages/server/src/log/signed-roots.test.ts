@@ -141,8 +141,9 @@ test('an export is compared with the newest root in it, and that with a root tha
   await first.reopen()
   const kept = newFolder()
   expect(await first.log.verify()).toMatchObject({ root: { logs: 2 } })
+  const told = await first.log.exportSource.notesAfter(0)
   const [witnessed, checkpoint] = (['all logs', 'log'] as const).map((kind) =>
-    first.log.exportSource.notesAfter(0).findLast(({ of }) => of === kind),
+    told.findLast(({ of }) => of === kind),
   )
   const notes = path.join(kept, 'notes.txt')
   fs.writeFileSync(notes, `${witnessed?.note}\n${checkpoint?.note}\n`)

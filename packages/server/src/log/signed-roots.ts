@@ -53,8 +53,8 @@ export interface Roots {
   /** The newest one, as it was last found to hold. */
   readonly confirmed: SignedRoot | null
 
-  /** The newest that this process made, since it started or before. */
-  readonly own: RecordedRoot | null
+  /** Must return the newest that this process made, since it started or before. */
+  findOwn(): Promise<RecordedRoot | null>
 
   /** Must lead from the head of a chain to the newest root that was found to hold; null where it is not under one. */
   prove(chain: string): Promise<HeadProof | null>
@@ -84,7 +84,7 @@ const nothing = async (): Promise<void> => undefined
 export const noRoots: Roots = {
   ...{
     confirmed: null,
-    own: null,
+    findOwn: async () => null,
     failure: null,
     begin: nothing,
     record: nothing,
@@ -120,7 +120,10 @@ export class SignedRoots implements Roots {
     return this.#confirmed && shownRoot(this.#confirmed)
   }
 
-  get own(): RecordedRoot | null {
+  async findOwn(): Promise<RecordedRoot | null> {
+    // Nobody else adds to the log of this process: it is looked through once.
+    if (this.#made === undefined)
+      this.#made = recordedIn(await this.#parts.rows.newestOwn(headsAct, 1))[0] ?? null
     return this.#made?.store === this.#parts.storage.id ? this.#made : null
   }
 
@@ -141,7 +144,7 @@ export class SignedRoots implements Roots {
 
   repeat(): Promise<void> {
     return this.#after(async () => {
-      if (this.own) await this.#recordWhere(() => true)
+      if (await this.findOwn()) await this.#recordWhere(() => true)
     })
   }
 
@@ -275,15 +278,13 @@ export class SignedRoots implements Roots {
   async #last(): Promise<Known & { readonly own: RecordedRoot | null }> {
     // Another node may have made one since. Gate processes leave that to the first.
     if (this.#known === null || this.#parts.storage.isNetworked) this.#known = await this.#look()
-    return { ...this.#known, own: this.own }
+    return { ...this.#known, own: await this.findOwn() }
   }
 
   async #look(): Promise<Known> {
-    const { storage, rows } = this.#parts
-    // Nobody else adds to the log of this process: it is looked through once.
-    if (this.#made === undefined)
-      this.#made = recordedIn(await rows.newestOwn(headsAct, 1))[0] ?? null
-    const own = this.#made === null ? [] : [this.#made]
+    const { storage } = this.#parts
+    await this.findOwn()
+    const own = this.#made ? [this.#made] : []
     const roots = [...own, ...(await this.#lookAtOthers())].toSorted(byTime)
     const ofStore = roots.filter((one) => one.store === storage.id)
     return { last: roots[0] ?? null, newest: ofStore[0] ?? null }

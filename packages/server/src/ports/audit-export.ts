@@ -25,7 +25,7 @@ export interface ExportSource {
   partFrom(state: LogState): ExportPart | null
 
   /** Must return checkpoints over more than so many entries, and the newest root made since then, smallest first. */
-  notesAfter(size: number): readonly SignedNote[]
+  notesAfter(size: number): Promise<readonly SignedNote[]>
 
   /** The state before the first entry that is left. */
   begin(): LogState
