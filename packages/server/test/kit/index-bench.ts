@@ -58,7 +58,7 @@ export class Log {
   start = 0
 
   constructor() {
-    onTestFinished(() => fs.rmSync(this.directory, { recursive: true }))
+    onTestFinished(() => fs.rmSync(this.directory, { recursive: true, maxRetries: 5 }))
   }
 
   get folder(): string {
