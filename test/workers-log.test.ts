@@ -157,6 +157,10 @@ test('a log that cannot be asked, or was shortened, is named and not passed for 
     expect((await here.gate.cli(['audit', 'retention'])).stdout).toMatch(
       /^Left out +the log of gate process 2, since 20/m,
     )
+    const pass = join(here.gate.dataDir, 'passphrase')
+    writeFileSync(pass, 'correct horse battery staple\n')
+    const made = ['backup', join(here.gate.dataDir, 'all.backup'), '--passphrase-file', pass]
+    expect(await here.gate.cli(made)).toMatchObject({ code: 0 })
     const reason = { reason: 'a test' }
     expect(await api(here, 'POST', '/api/audit/acknowledge', reason)).toMatchObject({
       integrity: 'incomplete',

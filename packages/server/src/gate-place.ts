@@ -1,9 +1,9 @@
-import { cpSync, mkdirSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { BackupParts } from './backup/create-backups.ts'
 import type { Settings } from './config/settings.ts'
 import { indexFolder } from './log/entry-index/block-files.ts'
-import { LogReader } from './log/log-files.ts'
+import { LogReader, segmentsFolder } from './log/log-files.ts'
 import { recordRestAtStart } from './log/record-groups.ts'
 import {
   gateFolders,
@@ -19,9 +19,17 @@ import type { Gates } from './ports/gates.ts'
 import type { Storage } from './ports/storage.ts'
 import { lockDataDirectory } from './storage/sqlite/lock.ts'
 
-/** Of a gate process that is no more. Its index is made anew. */
-const copyIdleLog = (from: string, into: string): void =>
-  cpSync(from, into, { recursive: true, filter: (source) => basename(source) !== indexFolder })
+/**
+ * Copies the log of a gate process that is no more, or is down. Its index is made anew. Segments come last: one that starts
+ * meanwhile adds to them first, and what says how far they reach must not say more.
+ */
+const copyIdleLog = (from: string, into: string): void => {
+  const beside = (source: string): boolean =>
+    ![indexFolder, segmentsFolder].includes(basename(source))
+  cpSync(from, into, { recursive: true, filter: beside })
+  const segments = join(from, segmentsFolder)
+  if (existsSync(segments)) cpSync(segments, join(into, segmentsFolder), { recursive: true })
+}
 
 type NodeData = {
   /** Takes the data directory for this process, and returns the id that its store must have. */
@@ -101,7 +109,8 @@ export class GatePlace {
         path: join(gatesFolder, basename(folder)),
         copyLog: async (into) => {
           const gates = this.#gates
-          if (gates && index < gates.count) await gates.ask(index, 'copy log', into)
+          if (gates && index < gates.count && gates.serves(index))
+            await gates.ask(index, 'copy log', into)
           else copyIdleLog(join(folder, logFolder), into)
         },
       }
