@@ -1,4 +1,5 @@
 import { green, red } from '../colour.ts'
+import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { renderFields } from '../table.ts'
@@ -10,7 +11,7 @@ const rootText = (
   { root, logs, chain, size }: { root: string; logs: number; chain: string; size: number },
 ): string => {
   const when = seq < size ? 'the entry was in it' : 'the entry came later'
-  return `the key of its log is under sha256:${root}, which ${chain} signed over ${logs} logs; this one had ${size} entries, and ${when}`
+  return `the key of its log is under sha256:${root}, which ${chain} signed over ${counted(logs, 'log')}; this one had ${counted(size, 'entry', 'entries')}, and ${when}`
 }
 
 export const auditCheckProof = defineCommand({
