@@ -18,7 +18,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import { expect, onTestFinished, test } from 'vitest'
-import { typeOf } from '../../test/kit/type-of.ts'
+import {
+  type FileUse,
+  newBytes,
+  outcome,
+  usesOfAny,
+  usesOfFolders,
+} from '../../test/kit/file-uses.ts'
 import type { Files } from '../ports/files.ts'
 import { createFilesFactory } from './create-files-factory.ts'
 import { isReserved, isTempName } from './names.ts'
@@ -84,28 +90,10 @@ const open = (options: Options = {}) => {
 const text = async (files: Files, name: string): Promise<string> =>
   (await files.read(name, { bytesMax: 1 << 20 })).bytes.toString()
 
-const outcome = (step: () => unknown): Promise<string> => typeOf((async () => step())())
-
-const drain = async (all: AsyncIterable<unknown>): Promise<void> => {
-  for await (const _ of all);
-}
-
-const bytes = Buffer.from('new')
-const everyUse: readonly (readonly [string, (files: Files, p: string) => unknown])[] = [
-  ['read', (f, p) => f.read(p, { bytesMax: 100 })],
-  ['stat', (f, p) => f.stat(p)],
-  ['list', (f, p) => f.list(p)],
-  ['walk', (f, p) => drain(f.walk(p, new AbortController().signal))],
-  ['write', (f, p) => f.write(p, bytes, { createParents: true })],
-  ['append', (f, p) => f.append(p, bytes)],
-  ['copy from', (f, p) => f.copy(p, 'taken', { overwrite: true })],
-  ['copy to', (f, p) => f.copy('mine', p, { overwrite: true })],
-  ['move from', (f, p) => f.move(p, 'taken', { overwrite: true })],
-  ['move to', (f, p) => f.move('mine', p, { overwrite: true })],
+const everyUse: readonly FileUse[] = [
+  ...usesOfAny,
+  ...usesOfFolders,
   ['mkdir', (f, p) => f.makeDirectory(p, { parents: true })],
-  ['delete', (f, p) => f.trash(p, { recursive: true })],
-  ['watch', async (f, p) => (await f.watch(p, { recursive: true }, () => {}))[Symbol.dispose]()],
-  ['fingerprint', (f, p) => f.fingerprint(p)],
 ]
 
 const modes = process.platform === 'linux' ? [true, false] : [false]
@@ -203,7 +191,7 @@ test.each([
 ])('takes %s for a plain name inside the root (F01)', async (name) => {
   using kit = open()
   expect(await outcome(() => text(kit.files, name))).toBe('FileNotFound')
-  await kit.files.write(name, bytes, { createParents: true })
+  await kit.files.write(name, newBytes, { createParents: true })
   expect(await text(kit.files, name)).toBe('new')
   expect(existsSync(path.join(kit.base, 'x'))).toBe(false)
 })
@@ -257,8 +245,8 @@ test.each([
   kit.put('.git/config', 'before')
   symlinkSync('.git', kit.at('alias'))
   const uses: (() => unknown)[] = [
-    () => kit.files.write(name, bytes, { createParents: true }),
-    () => kit.files.append(name, bytes),
+    () => kit.files.write(name, newBytes, { createParents: true }),
+    () => kit.files.append(name, newBytes),
     () => kit.files.copy('mine', name, { overwrite: true }),
     () => kit.files.move('folder', name, { overwrite: true }),
     () => kit.files.makeDirectory(name, { parents: true }),
@@ -273,7 +261,7 @@ test.each(['.gitignore', '.github/workflows/x.yml', 'git', 'digit~1', '.gitx', '
   'writes %s, which only looks like it (F07)',
   async (name) => {
     using kit = open()
-    await kit.files.write(name, bytes, { createParents: true })
+    await kit.files.write(name, newBytes, { createParents: true })
     expect(await text(kit.files, name)).toBe('new')
   },
 )
@@ -293,7 +281,7 @@ test('refuses what no path can be, with a type (F11)', async () => {
   for (const p of paths)
     expect([p, await outcome(() => text(kit.files, p))]).toEqual([p, 'InvalidPath'])
   for (const p of ['n'.repeat(255), 'line\nbreak', 'red\u001b[31m', 'é'.repeat(127)]) {
-    await kit.files.write(p, bytes, { createParents: false })
+    await kit.files.write(p, newBytes, { createParents: false })
     expect((await kit.files.list('.')).entries.some((entry) => entry.name === p)).toBe(true)
   }
 })
@@ -302,8 +290,8 @@ test('leaves the other name of a hard link alone (F12)', async () => {
   using kit = open()
   linkSync(path.join(kit.out, 'canary'), kit.at('linked'))
   linkSync(path.join(kit.out, 'canary'), kit.at('linked-too'))
-  await kit.files.write('linked', bytes, { createParents: false })
-  expect(await kit.files.append('linked-too', bytes)).toMatchObject({ size_bytes: 14 })
+  await kit.files.write('linked', newBytes, { createParents: false })
+  expect(await kit.files.append('linked-too', newBytes)).toMatchObject({ size_bytes: 14 })
   expect(kit.canary()).toBe('CANARY-FS-1')
   expect(await text(kit.files, 'linked-too')).toBe('CANARY-FS-1new')
 })
@@ -313,9 +301,9 @@ test('refuses files with several names where told to, and only those (F12)', asy
   kit.put('single', 'single')
   linkSync(path.join(kit.out, 'canary'), kit.at('linked'))
   expect(await outcome(() => text(kit.files, 'linked'))).toBe('TooManyLinks')
-  expect(await outcome(() => kit.files.append('linked', bytes))).toBe('TooManyLinks')
+  expect(await outcome(() => kit.files.append('linked', newBytes))).toBe('TooManyLinks')
   const [copying, replacing] = [{ overwrite: false }, { createParents: false }]
-  expect(await outcome(() => kit.files.write('linked', bytes, replacing))).toBe('TooManyLinks')
+  expect(await outcome(() => kit.files.write('linked', newBytes, replacing))).toBe('TooManyLinks')
   expect(await outcome(() => kit.files.copy('linked', 'copy', copying))).toBe('TooManyLinks')
   expect(await outcome(() => kit.files.move('linked', 'moved', copying))).toBe('TooManyLinks')
   kit.put('tree/sub/own', 'own')
@@ -336,7 +324,7 @@ test('keeps a read-only mount read-only, whatever name leads into it', async () 
   const { files } = kit
   for (const p of [`${kit.root}/docs/page`, 'docs/page', 'alias/page']) {
     expect(await text(files, p)).toBe('page')
-    expect(await outcome(() => files.write(p, bytes, { createParents: false }))).toBe(
+    expect(await outcome(() => files.write(p, newBytes, { createParents: false }))).toBe(
       'ReadOnlyRoot',
     )
     expect(await outcome(() => files.trash(p, { recursive: true }))).toBe('ReadOnlyRoot')
@@ -345,7 +333,7 @@ test('keeps a read-only mount read-only, whatever name leads into it', async () 
     'ProtectedPath',
   )
   // A sibling with the same beginning is another mount, with its own rules.
-  await files.write(`${kit.root}-evil/y`, bytes, { createParents: false })
+  await files.write(`${kit.root}-evil/y`, newBytes, { createParents: false })
   expect(await text(files, `${kit.root}-evil/y`)).toBe('new')
 })
 
@@ -402,7 +390,7 @@ test('finds a workspace again that was deleted and made anew', async () => {
   expect(await text(kit.files, 'a')).toBe('two')
   rmSync(kit.root, { recursive: true })
   mkdirSync(kit.root)
-  await kit.files.write('b', bytes, { createParents: false })
+  await kit.files.write('b', newBytes, { createParents: false })
   expect(readFileSync(kit.at('b'), 'utf8')).toBe('new')
 })
 

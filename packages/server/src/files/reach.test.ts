@@ -10,7 +10,13 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { typeOf } from '../../test/kit/type-of.ts'
+import {
+  type FileUse,
+  newBytes,
+  outcome,
+  usesOfAny,
+  usesOfFolders,
+} from '../../test/kit/file-uses.ts'
 import type { Files, Told } from '../ports/files.ts'
 import { createFilesFactory } from './create-files-factory.ts'
 import { depthMax } from './paths.ts'
@@ -60,41 +66,24 @@ const open = (denied: (place: Told, argument?: string) => boolean, descriptorPat
 }
 
 const isSecret = ({ relative }: Told) => /(^|\/)secret/.test(relative)
-const outcome = (step: () => unknown): Promise<string> => typeOf((async () => step())())
-const bytes = Buffer.from('new')
-const drain = async (all: AsyncIterable<unknown>): Promise<void> => {
-  for await (const _ of all);
-}
-
-const uses: readonly (readonly [string, (files: Files, at: string) => unknown])[] = [
-  ['read', (f, p) => f.read(p, { bytesMax: 100 })],
-  ['stat', (f, p) => f.stat(p)],
-  ['write', (f, p) => f.write(p, bytes, { createParents: true })],
-  ['append', (f, p) => f.append(p, bytes)],
-  ['copy from', (f, p) => f.copy(p, 'taken', { overwrite: true })],
-  ['copy to', (f, p) => f.copy('mine', p, { overwrite: true })],
-  ['move from', (f, p) => f.move(p, 'taken', { overwrite: true })],
-  ['move to', (f, p) => f.move('mine', p, { overwrite: true })],
-  ['delete', (f, p) => f.trash(p, { recursive: true })],
-  ['watch', async (f, p) => (await f.watch(p, { recursive: true }, () => {}))[Symbol.dispose]()],
-  ['fingerprint', (f, p) => f.fingerprint(p)],
-]
-const ofFolders: typeof uses = [
-  ['list', (f, p) => f.list(p)],
-  ['walk', (f, p) => drain(f.walk(p, new AbortController().signal))],
+const ofFolders: readonly FileUse[] = [
+  ...usesOfFolders,
   ['make a folder', (f, p) => f.makeDirectory(`${p}/new`, { parents: true })],
   ['pin', (f, p) => f.pin(p, { writable: true })[Symbol.dispose]()],
 ]
 
 for (const [way, descriptors] of ways) {
-  test.each(uses)(`%s asks of the place, whatever name leads there, ${way}`, async (_name, use) => {
-    const { put, at, files } = open(isSecret, descriptors)
-    for (const name of ['mine', 'secret', 'folder/secret.txt', 'plain']) put(name)
-    symlinkSync('folder', at('link'))
-    for (const name of ['secret', 'folder/../secret', 'folder/secret.txt', 'link/secret.txt'])
-      expect([name, await outcome(() => use(files, name))]).toEqual([name, 'PathNotPermitted'])
-    expect(await outcome(() => use(files, 'plain'))).toBe('done')
-  })
+  test.each(usesOfAny)(
+    `%s asks of the place, whatever name leads there, ${way}`,
+    async (_name, use) => {
+      const { put, at, files } = open(isSecret, descriptors)
+      for (const name of ['mine', 'secret', 'folder/secret.txt', 'plain']) put(name)
+      symlinkSync('folder', at('link'))
+      for (const name of ['secret', 'folder/../secret', 'folder/secret.txt', 'link/secret.txt'])
+        expect([name, await outcome(() => use(files, name))]).toEqual([name, 'PathNotPermitted'])
+      expect(await outcome(() => use(files, 'plain'))).toBe('done')
+    },
+  )
 
   test.each(ofFolders)(`%s asks of the folder, ${way}`, async (_name, use) => {
     const { put, at, files } = open(isSecret, descriptors)
@@ -110,7 +99,8 @@ for (const [way, descriptors] of ways) {
   test(`no folder is made on the way to a place that the call may not touch, ${way}`, async () => {
     const { put, at, asked, files, root } = open(isSecret, descriptors)
     put('have/a')
-    const write = (name: string) => outcome(() => files.write(name, bytes, { createParents: true }))
+    const write = (name: string) =>
+      outcome(() => files.write(name, newBytes, { createParents: true }))
     expect(await write('new/deep/secret')).toBe('PathNotPermitted')
     expect(await write('have/new/secret')).toBe('PathNotPermitted')
     expect(await write('secret/../other/a')).toBe('PathNotPermitted')

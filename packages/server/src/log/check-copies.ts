@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Fault, idOf } from '../domain/audit/verify-range.ts'
-import type { CopiedEntry, OtherChains, ReadableChains } from '../ports/audit-rows.ts'
+import type { CopiedEntry, ReadableChains } from '../ports/audit-rows.ts'
 import type { LoggedEntry } from './frame.ts'
 import { rowOfEntry } from './read-groups.ts'
 import type { Entries } from './verify-chain.ts'
@@ -30,18 +30,19 @@ export const checkCopies = async (
 }
 
 /**
- * A copy behind the end of the log, of which `size` tells. The end is asked for after the copies were looked at, since an
- * entry is in the log before it is copied: no entry of ours is taken for a stranger's, however many come meanwhile.
+ * A copy behind the end of the log, of which `size` tells. An entry is in the log before it is copied, so the end is asked
+ * for again once a copy was found: one of ours that came meanwhile is passed over, however many come.
  */
 export const findCopyBeyond = async (
-  copies: Pick<OtherChains, 'ends' | 'read'>,
+  copies: Pick<ReadableChains, 'read'>,
   chain: string,
   size: () => number,
 ): Promise<Fault | null> => {
-  const end = (await copies.ends()).find((one) => one.chain === chain)?.next ?? 0
-  if (end <= size()) return null
-  const [last] = await copies.read(chain, end - 1, 1)
-  return last ? inserted(last) : null
+  for (;;) {
+    const [copy] = await copies.read(chain, size(), 1)
+    if (!copy) return null
+    if (copy.seq >= size()) return inserted(copy)
+  }
 }
 
 async function* inSlices(

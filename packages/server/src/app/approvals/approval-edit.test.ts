@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import type { GatehouseEvent } from '@gatehouse/contract'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
-import { z } from 'zod'
+import { closeTicket } from '../../../test/kit/tickets.ts'
 import { transfer } from '../../../test/kit/transfer.ts'
-import { defineCapability } from '../../capabilities/define.ts'
 import type { Capability } from '../../ports/capability.ts'
 
 const policy = `version: 1
@@ -224,20 +223,7 @@ test('what is critical is approved with others only under the digest that was sh
 })
 
 const tickets = (performer: Capability['performer'] = 'service'): Capability => ({
-  ...defineCapability({
-    title: 'Close',
-    name: 'tickets.close',
-    version: '1.0',
-    purpose: 'Closes a ticket.',
-    when_to_use: 'In this test.',
-    inputs: z.strictObject({ ticket: z.int(), secret: z.string().default('') }),
-    outputs: z.object({ closed: z.int() }),
-    tier: 'approval_required',
-    effect: 'immediate',
-    errors: [],
-    redact: ['secret'],
-    run: async (_context, { ticket }) => ({ closed: ticket }),
-  }),
+  ...closeTicket(),
   performer,
 })
 const forTickets = `version: 1

@@ -1,7 +1,6 @@
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
-import { z } from 'zod'
-import { defineCapability } from '../../capabilities/define.ts'
+import { closeTicket } from '../../../test/kit/tickets.ts'
 import type { Capability } from '../../ports/capability.ts'
 
 // Between the decision and the run anything may change: what was decided on runs as it was shown, once, or not at all.
@@ -11,29 +10,14 @@ rules:
   - { match: "*", tier: approval_required }
 `
 
-const capabilityOf = (run: () => Promise<{ closed: number }>, purpose = 'Closes a ticket.') =>
-  defineCapability({
-    title: 'Close',
-    name: 'tickets.close',
-    version: '1.0',
-    purpose,
-    when_to_use: 'In this test.',
-    inputs: z.strictObject({ ticket: z.int(), secret: z.string().default('') }),
-    outputs: z.object({ closed: z.int() }),
-    tier: 'approval_required',
-    effect: 'immediate',
-    errors: [],
-    redact: ['secret'],
-    text: ({ closed }) => `Closed ${closed}.`,
-    run,
-  })
-
 /** An approved call that has not run yet; `ran` counts the runs. */
 const approved = async (run?: () => Promise<{ closed: number }>) => {
   let ran = 0
-  const close = capabilityOf(async () => {
-    ran += 1
-    return run ? await run() : { closed: 7 }
+  const close = closeTicket({
+    run: async () => {
+      ran += 1
+      return run ? await run() : { closed: 7 }
+    },
   })
   const kit = await createKit({ policy, runsApproved: false })
   const use = (...all: Capability[]) => kit.registry.replaceGroup('tickets', all)
@@ -69,7 +53,7 @@ const changes: readonly (readonly [
   ['there is no tickets.close any more', (_kit, use) => use()],
   [
     'tickets.close was changed meanwhile',
-    (_kit, use) => use(capabilityOf(async () => ({ closed: 7 }), 'Closes it for good.')),
+    (_kit, use) => use(closeTicket({ purpose: 'Closes it for good.' })),
   ],
   [
     'tickets.close is outside of the tool set of alpha',
