@@ -25,13 +25,20 @@ type Known = { readonly key: string; readonly roots: Roots; readonly files: File
 
 /** A root that is refused closes those before it. */
 const openRoots = (
-  folders: readonly ConstructorParameters<typeof Root>[0][],
+  { workspace, mounts }: Pick<Parameters<FilesFactory['open']>[0], 'workspace' | 'mounts'>,
   byPath: boolean,
 ): Roots => {
   const opened: Root[] = []
+  const open = (folder: ConstructorParameters<typeof Root>[0]): Root => {
+    const root = new Root(folder, byPath)
+    opened.push(root)
+    return root
+  }
   try {
-    for (const folder of folders) opened.push(new Root(folder, byPath))
-    return Roots.of(opened)
+    return Roots.of(
+      open({ path: workspace, readOnly: false, make: true }),
+      ...mounts.map(({ path, read_only }) => open({ path, readOnly: read_only, make: false })),
+    )
   } catch (error) {
     for (const root of opened) root.close()
     throw error
@@ -58,13 +65,7 @@ export const createFilesFactory = (options: FilesOptions): FilesFactory & Dispos
       byRecord.set(agent, before)
       return before
     }
-    const roots = openRoots(
-      [
-        { path: workspace, readOnly: false, make: true },
-        ...mounts.map(({ path, read_only }) => ({ path, readOnly: read_only, make: false })),
-      ],
-      byPath,
-    )
+    const roots = openRoots(agent, byPath)
     // Operations under way with the old roots hold descriptors of their own and end undisturbed.
     before?.roots.close()
     const files = new AgentFiles({ roots, temps, trash, denyHardlinks })

@@ -16,10 +16,7 @@ const followed = (roots: Roots, path: string, entry = false): string | null => {
   }
 }
 
-const byText = (roots: Roots, path: string): string => {
-  const workspace = roots.all[0]?.path ?? '/'
-  return posix.resolve(workspace, path)
-}
+const byText = (roots: Roots, path: string): string => posix.resolve(roots.workspace.path, path)
 
 /** Follows as much of the way as there is; what is missing at its end is told as it was written. */
 const whereItLeads = (roots: Roots, shown: string, entry: boolean): string => {
@@ -48,8 +45,8 @@ export const reaches = (roots: Roots, shown: string, intent: 'read' | 'write'): 
     return true
   } catch (cause) {
     if (!(cause instanceof GatehouseError) || cause.type !== 'FileNotFound') return false
-    const parent = posix.dirname(byText(roots, shown))
-    return parent !== '/' && reaches(roots, parent, intent)
+    // The root of the file system lies in no root: there it ends.
+    return reaches(roots, posix.dirname(byText(roots, shown)), intent)
   }
 }
 
@@ -59,9 +56,7 @@ export const reaches = (roots: Roots, shown: string, intent: 'read' | 'write'): 
  * does not have costs no look at the disk.
  */
 export const canLeadTo = (roots: Roots, shown: string, beginning: string): boolean => {
-  const { all } = roots
-  if (all.length === 0) return true
-  for (const { path } of all)
+  for (const { path } of roots.all)
     if (path.startsWith(beginning) || beginning.startsWith(path)) return true
   const leaves = shown.startsWith('/') || shown.includes('..')
   return leaves && byText(roots, shown).startsWith(beginning)

@@ -104,7 +104,7 @@ test('a folder given by a link is known by both of its paths', () => {
   mkdirSync(join(folder, 'real'))
   symlinkSync('real', join(folder, 'link'))
   const given = root(join(folder, 'link'))
-  const roots = Roots.of([given])
+  const roots = Roots.of(given)
   for (const path of ['link/a', 'real/a'])
     expect(roots.spot(join(folder, path))).toEqual({ root: given, components: ['a'] })
   expect(given.path).toBe(join(folder, 'link'))
@@ -117,11 +117,7 @@ test('a path belongs to the innermost folder that it names, component by compone
   for (const name of ['work/inner', 'work-evil']) mkdirSync(join(folder, name), { recursive: true })
   const work = root(join(folder, 'work'))
   const inner = root(join(folder, 'work/inner'), { readOnly: true })
-  for (const all of [
-    [work, inner],
-    [inner, work],
-  ]) {
-    const roots = Roots.of(all)
+  for (const roots of [Roots.of(work, inner), Roots.of(inner, work)]) {
     const under = (path: string) => roots.under(componentsOf(join(folder, path)))
     expect(under('work/a/b')).toEqual({ root: work, components: ['a', 'b'] })
     expect(under('work/inner/b')).toEqual({ root: inner, components: ['b'] })
@@ -140,7 +136,7 @@ test('a folder inside another is one by either of its paths, and keeps its own r
   symlinkSync('work/inner', join(folder, 'alias'))
   const work = root(join(folder, 'work'))
   const inner = root(join(folder, 'alias'), { readOnly: true })
-  const roots = Roots.of([work, inner])
+  const roots = Roots.of(work, inner)
   expect(work.inner).toEqual([inner])
   expect(why(() => walkTo(roots, 'inner/a', 'write'))).toContain('read-only')
   using walk = walkTo(roots, 'inner/a', 'read')
@@ -149,13 +145,13 @@ test('a folder inside another is one by either of its paths, and keeps its own r
 
 test('a folder right below the root of the file system is one too', () => {
   const tmp = root('/tmp')
-  expect(Roots.of([tmp]).under(['tmp', 'a'])).toEqual({ root: tmp, components: ['a'] })
+  expect(Roots.of(tmp).under(['tmp', 'a'])).toEqual({ root: tmp, components: ['a'] })
 })
 
 test('a place is told relative to the workspace, and absolute where it lies elsewhere', () => {
   const folder = base()
   for (const name of ['work', 'mount']) mkdirSync(join(folder, name))
-  const roots = Roots.of([root(join(folder, 'work')), root(join(folder, 'mount'))])
+  const roots = Roots.of(root(join(folder, 'work')), root(join(folder, 'mount')))
   const told = (path: string) => roots.told(join(folder, path)).relative
   expect([told('work'), told('work/a/b')]).toEqual(['.', 'a/b'])
   for (const path of ['work-evil/a', 'mount', 'mount/a'])
@@ -173,7 +169,7 @@ test('a folder that was deleted is opened anew once it is there again, unless it
   const folder = join(base(), 'work')
   mkdirSync(folder)
   const given = root(folder)
-  const roots = Roots.of([given])
+  const roots = Roots.of(given)
   expect(roots.revive()).toBe(false)
   rmSync(folder, { recursive: true })
   expect([roots.revive(), roots.revive()]).toEqual([false, false])
@@ -197,7 +193,7 @@ test('a folder that was deleted is opened anew once it is there again, unless it
 
 test('a folder that is missing on the way is named, with what makes it', () => {
   const folder = base()
-  const roots = Roots.of([root(folder)])
+  const roots = Roots.of(root(folder))
   const refusal = (path: string, parents: Parents | null): GatehouseError => {
     try {
       walkToPlace(roots, path, { parents })[Symbol.dispose]()

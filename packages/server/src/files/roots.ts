@@ -6,33 +6,37 @@ import type { Root } from './root.ts'
 /** A place inside one root, before anything on disk was looked at. */
 export type Spot = { readonly root: Root; readonly components: readonly string[] }
 
-/** The folders of one agent; the first is its workspace. */
+/** The folders of one agent. */
 export class Roots {
+  readonly workspace: Root
+  /** The workspace first. */
   readonly all: readonly Root[]
   /** Policy for the places in the roots, for one call; null where it says the same of all. */
   readonly reach: Reach | null
 
-  private constructor(all: readonly Root[], reach: Reach | null) {
+  private constructor(workspace: Root, all: readonly Root[], reach: Reach | null) {
+    this.workspace = workspace
     this.all = all
     this.reach = reach
   }
 
-  static of(all: readonly Root[]): Roots {
+  static of(workspace: Root, ...mounts: readonly Root[]): Roots {
+    const all = [workspace, ...mounts]
     for (const root of all) root.inner = all.filter((other) => root.contains(other))
-    return new Roots(all, null)
+    return new Roots(workspace, all, null)
   }
 
   /** The same folders, for a call of which policy speaks place by place. */
   within(reach: Reach): Roots {
-    return new Roots(this.all, reach)
+    return new Roots(this.workspace, this.all, reach)
   }
 
   /** A place in both forms, by its text alone. */
   told(absolute: string): Told {
-    const workspace = this.all[0]?.path ?? '/'
-    if (absolute === workspace) return { absolute, relative: '.' }
-    const isOwn = absolute.startsWith(`${workspace}/`)
-    return { absolute, relative: isOwn ? absolute.slice(workspace.length + 1) : absolute }
+    const { path } = this.workspace
+    if (absolute === path) return { absolute, relative: '.' }
+    const isOwn = absolute.startsWith(`${path}/`)
+    return { absolute, relative: isOwn ? absolute.slice(path.length + 1) : absolute }
   }
 
   permits(place: string, argument?: string, shown?: string): boolean {
@@ -64,7 +68,7 @@ export class Roots {
   spot(path: string): Spot {
     assertPath(path)
     const components = componentsOf(path)
-    if (path.charCodeAt(0) !== 0x2f) return { root: this.all[0] as Root, components }
+    if (path.charCodeAt(0) !== 0x2f) return { root: this.workspace, components }
     const found = this.under(components)
     if (!found) throw new GatehouseError('PathOutOfScope', { path })
     return found

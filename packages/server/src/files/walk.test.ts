@@ -26,15 +26,16 @@ const open = (byPath = false, mounts: readonly Mount[] = []) => {
   const at = (name: string) => join(base, name)
   mkdirSync(at('work'))
   for (const { name } of mounts) mkdirSync(at(name), { recursive: true })
-  const folders = [{ name: 'work', readOnly: false }, ...mounts]
-  const all = folders.map(
-    ({ name, readOnly }) => new Root({ path: at(name), readOnly, make: false }, byPath),
-  )
+  const root = ({ name, readOnly }: Mount) =>
+    new Root({ path: at(name), readOnly, make: false }, byPath)
+  const workspace = root({ name: 'work', readOnly: false })
+  const others = mounts.map(root)
+  const all = [workspace, ...others]
   onTestFinished(() => {
     for (const root of all) root.close()
     rmSync(base, { recursive: true })
   })
-  return { at, roots: Roots.of(all), all }
+  return { at, roots: Roots.of(workspace, ...others), all }
 }
 
 const refusal = (step: () => unknown): GatehouseError => {
