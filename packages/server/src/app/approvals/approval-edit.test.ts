@@ -176,6 +176,20 @@ test('a changed call that is refused by then tells the original why', async () =
   expect(text()).toBe('')
 })
 
+test('what became of the original by other ways stays what it is', async () => {
+  await using kit = await createKit({ policy, runsApproved: false })
+  const text = await withFile(kit)
+  const id = await kit.pending('alpha', 'filesystem.append', line('worse'))
+  await kit.decide(id, 'approve', changed)
+  const original = await kit.storage.approvals.find(id)
+  if (!original) throw new Error('nothing stored')
+  await kit.storage.approvals.replace(original, { ...original, execution: 'interrupted' })
+  kit.clock.move(1_000)
+  await kit.resolved('alpha', String(original.edit?.request))
+  expect(text()).toBe('better')
+  expect((await shown(kit, id)).execution.state).toBe('interrupted')
+})
+
 test('a changed call that a crash cut off is interrupted for both, and nothing runs again', async () => {
   await using kit = await createKit({ policy, startsLater: true, runsApproved: false })
   const text = await withFile(kit)
@@ -253,6 +267,8 @@ test('a change that is refused says why, and decides nothing', async () => {
   await kit.app.resumeAgent(kit.operator(), { name: 'alpha' })
   kit.registry.replaceGroup('tickets', [tickets('client')])
   await refusal(2, 'the client does it by itself')
+  kit.registry.replaceGroup('tickets', [{ ...tickets(), critical: true }])
+  await refusal(2, 'is critical and runs only as it was shown')
   kit.registry.replaceGroup('tickets', [])
   await refusal(2, 'there is no tickets.close any more')
   kit.registry.replaceGroup('tickets', [tickets()])

@@ -5,6 +5,7 @@ import type { StoredApproval } from '../../ports/approvals.ts'
 import type { Gates } from '../../ports/gates.ts'
 import type { Log } from '../../ports/log.ts'
 import { ApprovalSignals } from './approval-signals.ts'
+import { recordDelivery, recordPolled, resolvedApproval } from './record-delivery.ts'
 
 const policy = `version: 1
 rules:
@@ -127,6 +128,39 @@ test('what a client asked to do by itself stays undelivered: nobody has used its
   expect(await delivered(kit, 'appr-client')).toBe('no')
 })
 
+test('outcomes among the events that an agent asked for are handed over with them', async () => {
+  await using made = await open()
+  const { kit, id } = made
+  await kit.decide(id, 'reject')
+  const event = (type: string, data: Record<string, unknown>) => ({ type, data }) as GatehouseEvent
+  const others = [
+    event('message.received', { approval_id: id }),
+    event('approval.resolved', { approval_id: 7 }),
+    event('approval.resolved', { approval_id: 'appr-nothing' }),
+  ]
+  expect(others.map(resolvedApproval)).toEqual([null, null, 'appr-nothing'])
+  await recordPolled(kit, others)
+  expect(await delivered(kit, id)).toBe('no')
+  await recordPolled(kit, [...others, event('approval.resolved', { approval_id: id })])
+  expect(await delivered(kit, id)).toBe('yes')
+})
+
+test('a delivery is recorded over what changed meanwhile, and only of what is resolved', async () => {
+  await using made = await open()
+  const { kit, id } = made
+  const { approvals } = kit.storage
+  const pending = (await approvals.find(id)) ?? expect.fail('nothing stored')
+  await recordDelivery(approvals, pending)
+  expect(await delivered(kit, id)).toBe('no')
+  const rejected = { ...pending, status: 'rejected' } as const
+  await approvals.replace(pending, rejected)
+  const next = { ...rejected, execution: 'refused' } as const
+  await approvals.replace(rejected, next)
+  // What was read is older than what is stored by now.
+  await recordDelivery(approvals, rejected)
+  expect(await approvals.find(id)).toMatchObject({ execution: 'refused', delivered: 'yes' })
+})
+
 test('a wait ends with the decision, with its time, or with the caller, and looks for other nodes', async () => {
   await using made = await open()
   const { kit, id } = made
@@ -149,6 +183,12 @@ test('a wait ends with the decision, with its time, or with the caller, and look
         return ended
       })
       .toBe(count)
+  const other = await kit.pending('alpha', 'state.set', { key: 'b', value: 1 })
+  const told = kit.app.waitApprovalOutcome(kit.op('alpha'), {
+    ...{ approval_id: other, timeout_ms: 1e9 },
+  })
+  await kit.decide(other, 'reject')
+  expect(await told).toMatchObject({ approval_id: other, status: 'rejected' })
   const decided = ends(wait(1e9))
   const left = ends(wait(1e9, { signal: ending.signal }))
   void ends(wait(2_000))
@@ -172,6 +212,9 @@ test('the agent hears of the outcome once, with what it was about', async () => 
   const { kit, id } = made
   const events: GatehouseEvent[] = []
   using _listening = kit.app.subscribeEvents('alpha', (event) => events.push(event) > 0)
+  const approved = await kit.pending('alpha', 'state.set', { key: 'b', value: 1 })
+  await kit.decide(approved, 'approve')
+  expect(events).toEqual([])
   await kit.decide(id, 'reject')
   await kit.decide(id, 'reject')
   expect(events).toMatchObject([

@@ -237,6 +237,12 @@ test('an agent has at most 100 requests waiting, and joining one that waits is s
     kind: 'limited',
     data: { reason: 'too_many_pending', retry_after_seconds: 61, limit: 100, window: '1m' },
   })
+  const [refused] = await kit.audit({ capability: 'filesystem.append' })
+  expect(refused).toMatchObject({
+    ...{ result: 'denied', policy_decision: 'approval_required', approval_id: null },
+    error: { type: 'TooManyPending', message: expect.stringContaining('100') as string },
+  })
+  expect((await kit.storage.agents.find('alpha'))?.total_invocations).toBe(101)
   expect(await kit.pending('alpha', 'filesystem.append', line(7))).toBe(ids[7])
   kit.clock.move(61_000)
   await kit.resolved('alpha', String(ids[0]))

@@ -4,6 +4,7 @@ import type { Remember } from '@gatehouse/contract'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 import { transfer } from '../../../test/kit/transfer.ts'
+import { createGrant } from './grants.ts'
 
 const policy = `version: 1
 rules:
@@ -215,7 +216,7 @@ test('a grant ends when it is revoked, once, with who did it', async () => {
   ])
   await expect(
     kit.app.revokeGrant(kit.operator(), { grant_id: 'grant-nothing' }),
-  ).rejects.toMatchObject({ type: 'GrantNotFound' })
+  ).rejects.toMatchObject({ type: 'GrantNotFound', facts: { grant_id: 'grant-nothing' } })
 })
 
 test('of 50 calls at once exactly as many run as the grant has uses', async () => {
@@ -268,6 +269,47 @@ test('a changed definition makes a grant void', async () => {
   expect(await kindOf(kit, line('a'))).toBe('pending')
   const { grants } = await kit.app.listGrants(kit.operator(), { all: false, limit: 9, offset: 0 })
   expect(grants).toMatchObject([{ id: 'grant-old', status: 'void' }])
+})
+
+test('whichever clock says first that its time is over ends a grant', async () => {
+  await using kit = await createKit({ policy })
+  await withFile(kit)
+  const grant_id = await remembered(kit, line('a'), hour)
+  const stored = (await kit.storage.grants.find(grant_id)) ?? expect.fail('no grant')
+  const [now, wall] = [kit.clock.now(), kit.clock.wall()]
+  const ends = {
+    'grant-later': { expires_ms: now + 1, expires_wall_ms: wall + 1 },
+    'grant-now': { expires_ms: now, expires_wall_ms: wall + 1 },
+    'grant-wall': { expires_ms: now + 1, expires_wall_ms: wall },
+  }
+  for (const [id, end] of Object.entries(ends))
+    await kit.storage.grants.insert({ ...stored, id, ...end })
+  const { grants } = await kit.app.listGrants(kit.operator(), { all: true, limit: 9, offset: 0 })
+  expect(Object.fromEntries(grants.map(({ id, status }) => [id, status]))).toEqual({
+    [grant_id]: 'active',
+    'grant-later': 'active',
+    'grant-now': 'expired',
+    'grant-wall': 'expired',
+  })
+})
+
+test('what was changed between the decision and its memory is not remembered', async () => {
+  await using kit = await createKit({ policy, runsApproved: false })
+  await withFile(kit)
+  const id = await kit.pending('alpha', 'filesystem.append', line('a'))
+  const stored = (await kit.storage.approvals.find(id)) ?? expect.fail('nothing stored')
+  const { registry, clock } = kit
+  const deps = { clock, ids: kit.parts.ids, registry }
+  for (const change of [
+    { capability: 'filesystem.gone' },
+    { bound_json: JSON.stringify({ definition_hash: 'sha256:old' }) },
+  ])
+    await expect(
+      createGrant(kit.operator(), deps, {} as never, { ...stored, ...change }, hour),
+    ).rejects.toMatchObject({
+      type: 'RememberRefused',
+      facts: { detail: expect.stringContaining('was changed meanwhile') as string },
+    })
 })
 
 test('what is critical is never remembered, and a grant for it lets nothing run', async () => {

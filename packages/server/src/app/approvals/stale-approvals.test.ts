@@ -130,6 +130,9 @@ test('a request whose mailbox was disconnected says so, and the result of one th
   kit.clock.move(1_000)
   const stale = "it can't run now: There is no service mail that alpha may use."
   expect(await pendingOnes(kit)).toMatchObject([{ id, stale }])
+  expect(await kit.invoke('alpha', 'email.search', { query: 'offer' })).toMatchObject({
+    ...{ kind: 'failed', error: { type: 'ServiceNotFound' } },
+  })
   expect(await kit.invoke('alpha', 'email.folders')).toMatchObject({ kind: 'succeeded' })
   expect(await kit.invoke('alpha', 'email.folders')).toMatchObject({ kind: 'failed' })
 })

@@ -89,6 +89,7 @@ test('whoever looks at one asks at once, and two who look together ask once', as
   made.look = async () => 'as it was'
   expect((await show(kit, ids[0])).stale).toBeNull()
   await kit.decide(ids[0] ?? '', 'reject')
+  made.look = async () => 'something else'
   expect((await show(kit, ids[0])).stale).toBeNull()
 })
 
