@@ -99,6 +99,12 @@ test('lines beyond the last entry belong to it, and a note that cannot be read c
   expect(decodeFrame(none, headIn(none)).entries).toEqual([{ seq: 5, ...one }])
 })
 
+test('a line break in the seal of a frame begins no entry', () => {
+  const bytes = encodeFrame(300, 3, text, Buffer.alloc(macBytes, '\n'))
+  expect(decodeEntry(bytes, headIn(bytes), 301)).toEqual({ seq: 301, ...two })
+  expect(decodeEntry(bytes, headIn(bytes), 302)).toBeNull()
+})
+
 const headWith = (change: (bytes: Buffer) => void, length = headBytes) => {
   const bytes = frame()
   change(bytes)
@@ -149,6 +155,9 @@ test('a frame is genuine only with the seal of exactly what it holds', () => {
   const [first, last] = entries as [(typeof entries)[0], (typeof entries)[0]]
   expect(isGenuine(sealer, 'main', framed())).toBe(true)
   expect(isGenuine(sealer, 'other', framed())).toBe(false)
+  const alone = { ...group, size: 301, head: one.hash }
+  const single = framed({ entries: [first], mac: groupMac(sealer, alone) })
+  expect(isGenuine(sealer, 'main', single)).toBe(true)
   const others: Partial<Frame>[] = [
     { entries: [] },
     { entries: [first] },

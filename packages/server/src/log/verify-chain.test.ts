@@ -105,6 +105,11 @@ test('anchors are compared by head and by root, in their order, as far as there 
       id: 'e4',
       detail: 'entries 4 to 8 are not those that checkpoint 9 was made over',
     })
+  // However they are given: one that is passed over would be compared with nothing.
+  const unsorted = [anchor(12), anchor(4, other), anchor(20)]
+  expect((await verify(sound.all, { anchors: unsorted })).fault).toMatchObject({
+    ...{ seq: 0, detail: expect.stringContaining('checkpoint 4 ') as string },
+  })
   const withoutTree = { tree: false, anchors: wrong(9, other) }
   expect((await verify(sound.all, withoutTree)).fault).toBeNull()
   const { root } = anchor(9)
@@ -162,6 +167,19 @@ test('damage that was acknowledged is passed over only while it is the same', as
   const { entries: counted, asked } = groupsOf(changed)
   await verifyChain({ ...plain, entries: counted, from: sound.state(5), baseline })
   expect(asked).toEqual([5])
+})
+
+test('what lies between acknowledged entries is part of what was acknowledged', async () => {
+  const { entries } = groupsOf(sound.all)
+  const digest = (...flaws: readonly ReturnType<typeof flaw>[]) =>
+    digestEntries({ entries, files: filesOf(...flaws).files }, 'main', 5)
+  const plainly = await digestEntries({ entries }, 'main', 5)
+  expect(await digest()).toBe(plainly)
+  expect(await digest(flaw(5))).toBe(plainly)
+  const first = await digest(flaw(4))
+  expect(first).not.toBe(plainly)
+  for (const more of [{ at: 78 }, { what: 'others' }, { file: '/a/b/1.log' }])
+    expect(await digest(flaw(4, more))).not.toBe(first)
 })
 
 const flaw = (seq: number, more: object = {}) => ({

@@ -38,7 +38,11 @@ test('keeps a field called __proto__ as a field', () => {
 })
 
 let deep: unknown = 1
-for (let i = 0; i < 10_000; i++) deep = [deep]
+let deepInObjects: unknown = 1
+for (let i = 0; i < 10_000; i++) {
+  deep = [deep]
+  deepInObjects = { a: deepInObjects }
+}
 const refused: Record<string, unknown> = {
   undefined: { a: undefined },
   'undefined in a list': [undefined],
@@ -53,6 +57,7 @@ const refused: Record<string, unknown> = {
   'half a character': 'a\ud800b',
   'half a character in a name': { '\udc00': 1 },
   'ten thousand levels': deep,
+  'ten thousand levels of objects': deepInObjects,
 }
 
 for (const [name, value] of Object.entries(refused)) {
@@ -70,9 +75,10 @@ test('says where the value is that it refuses, and why', () => {
     }
   }
   expect(said(undefined)).toContain('the value is undefined, which JSON cannot carry')
-  expect(said({ a: { b: [1, Number.NaN] } })).toContain('a.b[1] is not a finite number')
+  expect(said({ a: { b: [1, Number.NaN] } })).toContain(': a.b[1] is not a finite number')
   expect(said({ a: new Date(0) })).toContain('a is not a plain object')
   expect(said({ a: '\ud800' })).toContain('a holds half a character')
+  expect(() => canonicalText('\ud800')).toThrow('the value holds half a character')
   expect(said(deep)).toContain(`${'[0]'.repeat(26)}[0 is nested deeper than 100`)
 })
 

@@ -203,6 +203,16 @@ test('64 KiB of arguments are kept whole, and one byte more in part', () => {
 test('an endless name is cut, so that an unknown capability can be recorded', () => {
   const { fields } = seal({ capability: `${'x'.repeat(511)}🙂${'y'.repeat(1e6)}` })
   expect(fields.capability).toBe(`${'x'.repeat(511)}…`)
+  const early = `🙂${'x'.repeat(510)}`
+  expect(seal({ capability: `${early}more` }).fields.capability).toBe(`${early}…`)
+})
+
+test('keeps the details beside a call, in what is hashed and in what is read', () => {
+  const { fields, before } = seal({ detail: { b: [1], a: 'x' } })
+  expect(fields.detail).toEqual({ a: 'x', b: [1] })
+  expect(before).toContain('"detail":{"a":"x","b":[1]},')
+  const none = seal({ detail: null })
+  expect([none.fields.detail, none.before.includes('"detail":null,')]).toEqual([null, true])
 })
 
 test('says nothing where nothing is said', () => {

@@ -56,7 +56,7 @@ test('has the roots of RFC 6962 for its well-known leaves', () => {
   expect(tree.root()).toBe(createHash('sha256').digest('hex'))
   for (const [i, input] of inputs.entries()) {
     tree.push(leafOfBytes(input))
-    expect(tree.root()).toBe(roots[i])
+    expect([tree.size, tree.root()]).toEqual([i + 1, roots[i]])
   }
 })
 
@@ -159,6 +159,7 @@ test('nothing is proven of leaves whose hashes are gone', () => {
   for (const leaf of leaves.slice(0, 2)) early.push(leaf)
   const part = { start: { size: 2, peaks: early.peaks() }, leaves: leaves.slice(2) }
   expect(() => inclusionProof(hashing, part, 1)).toThrow('no hash is known over the leaves 0 to 1')
+  expect(() => inclusionProof(hashing, part, 0)).toThrow('no hash is known over the leaves 1 to 2')
 })
 
 test('a claim about a leaf outside of the tree is false', () => {
@@ -168,6 +169,8 @@ test('a claim about a leaf outside of the tree is false', () => {
   expect(verifyInclusion(hashing, { ...claim, index: 1 })).toBe(false)
   expect(verifyInclusion(hashing, { ...claim, index: -1 })).toBe(false)
   expect(verifyInclusion(hashing, { ...claim, proof: [other] })).toBe(false)
+  // A root is no leaf of its own tree.
+  expect(verifyInclusion(hashing, { ...claim, size: 2 })).toBe(false)
 })
 
 test('claims about growth without a step are true only of the same tree, and of the empty one', () => {
@@ -178,6 +181,12 @@ test('claims about growth without a step are true only of the same tree, and of 
   expect(verifyConsistency(hashing, { ...claim, proof: [other] })).toBe(false)
   expect(verifyConsistency(hashing, { ...claim, first: 3 })).toBe(false)
   expect(verifyConsistency(hashing, { ...claim, first: -1 })).toBe(false)
+  expect(verifyConsistency(hashing, { ...claim, second: 1 })).toBe(false)
+  const secondRoot = rootOfFirst([firstRoot, other], 2)
+  const grown = { first: 1, second: 2, firstRoot, secondRoot, proof: [other] }
+  expect(verifyConsistency(hashing, grown)).toBe(true)
+  const less = { ...grown, first: -1, proof: [firstRoot, other] }
+  expect(verifyConsistency(hashing, less)).toBe(false)
   expect(verifyConsistency(hashing, { ...claim, first: 1 })).toBe(false)
   expect(verifyConsistency(hashing, { ...claim, first: 0, secondRoot: other })).toBe(true)
   expect(verifyConsistency(hashing, { ...claim, first: 0, proof: [other] })).toBe(false)
