@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { seqMax } from '../domain/audit/row.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
 import type { ReadableChains } from '../ports/audit-rows.ts'
 import { type CopiesQuestion, checkCopies } from './check-copies.ts'
@@ -46,6 +47,7 @@ export async function* copiesOf(
     const last = slice.at(-1)
     if (!last) return
     yield slice.map((copy) => ({ ...copy, seal: '' }))
+    if (last.seq >= seqMax) return
     next = last.seq + 1
   }
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Fault, idOf } from '../domain/audit/verify-range.ts'
+import { type Fault, idOf, misplaced } from '../domain/audit/verify-range.ts'
 import type { CopiedEntry, ReadableChains } from '../ports/audit-rows.ts'
 import type { LoggedEntry } from './frame.ts'
 import { rowOfEntry } from './read-groups.ts'
@@ -27,6 +27,18 @@ export const checkCopies = async (
     signal?.throwIfAborted()
   }
   return null
+}
+
+/** A last copy, in the log of another process, that does not follow the one before it. */
+export const findStrayEnd = async (
+  copies: Pick<ReadableChains, 'read'>,
+  chain: string,
+  start: number,
+  end: number,
+): Promise<Fault | null> => {
+  const place = end > 0 ? Math.max(start, end - 2) : end - 1
+  const [copy] = await copies.read(chain, place, 1)
+  return copy && (copy.seq < 0 || copy.seq !== place) ? misplaced(copy, place) : null
 }
 
 /**

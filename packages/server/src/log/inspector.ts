@@ -6,7 +6,7 @@ import type { OtherChains } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type ChainStarts, type Starts, startOf } from './chain-starts.ts'
 import type { ChainVerifier } from './chain-verifier.ts'
-import { findCopyBeyond } from './check-copies.ts'
+import { findCopyBeyond, findStrayEnd } from './check-copies.ts'
 import type { LogFiles } from './log-files.ts'
 import type { Recorder } from './recorder.ts'
 import { type LogStart, removedOf } from './removals.ts'
@@ -60,6 +60,12 @@ export type Reach = {
 export const everything: Reach = { tree: true, others: true }
 
 type Want = Reach & { readonly whole: boolean }
+
+/** A finding, and whose log it is in: that of this process goes without saying. */
+const inLogOf = (chain: string, fault: Fault): Fault => ({
+  ...fault,
+  detail: `in the log of ${chain}: ${fault.detail}`,
+})
 
 const nothingMore: Reach = { tree: false, others: false }
 
@@ -184,17 +190,27 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     const isDue = want.others || (want.whole && entries <= wholeMax)
     const whole = isDue || othersSeen !== changes
     if (whole) othersSeen = -1
-    for (const { chain: name, next: end } of chains) {
-      const known = verified.get(name)
-      if (!whole && !known) continue
-      const start = startOf(starts, name)
-      const from = !whole && known && known.size > start.size ? known : start
-      const other = await verify({ chain: name, from, tree: false, anchors: [] }, end)
-      verified.set(name, other.state)
-      if (other.fault) return other.fault
+    for (const { chain: name, next } of chains) {
+      const fault = await verifyOther(name, startOf(starts, name), next, whole)
+      if (fault) return inLogOf(name, fault)
     }
     if (whole) othersSeen = began
     return null
+  }
+
+  const verifyOther = async (
+    name: string,
+    start: LogState,
+    end: number,
+    whole: boolean,
+  ): Promise<Fault | null> => {
+    const known = verified.get(name)
+    // A number that somebody forged must not make a log so long that nobody reads it.
+    if (end <= 0 || !(whole || known)) return findStrayEnd(others, name, start.size, end)
+    const from = !whole && known && known.size > start.size ? known : start
+    const other = await verify({ chain: name, from, tree: false, anchors: [] }, end)
+    verified.set(name, other.state)
+    return other.fault
   }
 
   const findInOthers = (want: Want): Promise<Fault | null> =>

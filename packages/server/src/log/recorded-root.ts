@@ -47,7 +47,7 @@ export const readRecordedRoot = (entry: AuditEntry): RecordedRoot | null => {
   const { chain, seq, id, timestamp, arguments: told, detail } = entry
   const { root, note, store } = (detail ?? {}) as Fields
   if (typeof root !== 'string' || typeof note !== 'string') return null
-  const heads = Object.entries(told).map(headOf)
+  const heads = Object.entries(told ?? {}).map(headOf)
   return { chain, seq, id, timestamp, store: textOf(store), heads, root: hexOf(root), note }
 }
 

@@ -264,7 +264,7 @@ export class SignedRoots implements Roots {
     const { size, head } = writer.standing.state
     const heads: ChainHead[] = [{ chain: own, size, head, key: printOf(own) }]
     for (const { chain, next } of await others.ends()) {
-      const hash = chain === own ? null : await this.#hashAt(chain, next - 1)
+      const hash = chain === own || next <= 0 ? null : await this.#hashAt(chain, next - 1)
       if (hash !== null) heads.push({ chain, size: next, head: hash, key: printOf(chain) })
     }
     this.#failure =

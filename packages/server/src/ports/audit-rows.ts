@@ -155,7 +155,10 @@ export type ChainPlace = { readonly chain: string; readonly seq: number }
 
 /** Entries of the chains of other processes. */
 export interface ReadableChains {
-  /** Must return entries of a chain from a number on, by number. */
+  /**
+   * Must return entries of a chain from a number on, by number; those of numbers beyond `seqMax`, or that no number tells
+   * exactly, with the nearest one that does: somebody else wrote them.
+   */
   read(chain: string, from: number, limit: number): Promise<readonly CopiedEntry[]>
 
   /**

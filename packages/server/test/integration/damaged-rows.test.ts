@@ -50,3 +50,16 @@ test('JSON of a row that is damaged is refused by the name of table and column, 
   await kit.run('beta', 'state.set', { key: 'k', value: 1 })
   expect(await kit.run('beta', 'state.get', { key: 'k' })).toMatchObject({ value: 1 })
 })
+
+test('a number beyond those that are ever stored is refused as damage', async () => {
+  await using kit = await createKit()
+  await kit.agent('alpha')
+  await kit.run('alpha', 'state.set', { key: 'k', value: 1 })
+  {
+    using file = new SqliteConnection(join(kit.folder, 'gatehouse.db'), { readOnly: false })
+    file.run('update state set version = 9223372036854775807', [])
+  }
+  await expect(
+    kit.app.showState(kit.operator(), { agent: 'alpha', key: 'k' }),
+  ).rejects.toMatchObject(named('a whole number beyond 2^53'))
+})

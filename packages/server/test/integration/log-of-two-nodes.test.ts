@@ -233,6 +233,75 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
     }
   })
 
+  test('numbers that no entry can have, and statements of no form, are findings and stop nothing', async () => {
+    await using database = await createDatabase(url)
+    const at = database.url
+    await using own = await openNode(newFolder(), 'own', { at })
+    await using other = await openNode(newFolder(), 'other', { at })
+    for (const node of [own, other]) for (let i = 0; i < 2; i += 1) await node.append('bot')
+    const verdicts = async () => {
+      const filter = { agent: 'bot', limit: 4, offset: 0 }
+      const { total, integrity } = await own.auditLog.query(filter)
+      const { kind, first_bad_id: id, detail } = await own.auditLog.verify()
+      return { total, integrity, kind, id, detail }
+    }
+    const id = `aud-${'z'.repeat(26)}`
+    const taken = 'this service did not write this copy of an entry; it was taken out'
+    const none = (chain: string) => `in the log of ${chain}: no log has an entry of such a number`
+    const [above, below] = [(2n ** 63n - 1n).toString(), (-(2n ** 63n)).toString()]
+    const forged = [
+      ['other', above, 'inserted', none('other')],
+      ['own', above, 'inserted', taken],
+      ['own', below, 'inserted', taken],
+      ['other', (2n ** 53n).toString(), 'inserted', none('other')],
+      // As many lost entries have no place in memory, and make no log so long that it is left out.
+      [
+        'other',
+        '1000000000000',
+        'missing',
+        `in the log of other: 999999999998 entries are gone before ${id}`,
+      ],
+      ['nobody', above, 'inserted', none('nobody')],
+      ['nobody', below, 'inserted', none('nobody')],
+    ]
+    for (const [chain, seq, kind, detail] of forged) {
+      await query(at, `insert into audit_copies values ('${chain}', ${seq}, 'h', '{"id":"${id}"}')`)
+      expect([chain, seq, await verdicts()]).toEqual([
+        chain,
+        seq,
+        { total: 4, integrity: 'failed', kind, id, detail },
+      ])
+      await query(at, `delete from audit_copies where hash = 'h'`)
+      await own.auditLog.acknowledge('we know')
+      expect([chain, seq, (await own.auditLog.verify()).integrity]).toEqual([
+        chain,
+        seq,
+        'verified',
+      ])
+    }
+
+    // No process told these, so they say nothing; the one whose key that is names it and tells it again.
+    for (const [name, value] of [
+      ['root', 'null'],
+      ['root', '{"chain":"other","seq":1e300}'],
+      ['root', '{"chain":"other","seq":"1"}'],
+      ['removal', 'null'],
+      ['key', 'null'],
+    ])
+      await query(
+        at,
+        `insert into meta values ('audit.${name}.other', '${value}') on conflict (key) do update set value = excluded.value`,
+      )
+    expect(await own.auditLog.verify()).toMatchObject({
+      integrity: 'failed',
+      detail: 'the log of other has another key than under the root that own signed',
+    })
+    expect(await other.auditLog.verify()).toMatchObject({
+      integrity: 'failed',
+      detail: 'the database had another key of this log than its own; it was written anew',
+    })
+  })
+
   test('in the background one of them reads many entries of others, and not each', async () => {
     await using database = await createDatabase(url)
     const at = database.url

@@ -1,3 +1,9 @@
+/**
+ * Number that no entry has, so that the one after it is a number, too. A stored one that is greater is told as this one, which
+ * is enough to know that no log of ours wrote it.
+ */
+export const seqMax = Number.MAX_SAFE_INTEGER - 1
+
 /** An entry as it is stored: the hashed text, its hash in hex, and copies of fields for the indexes. */
 export type LogRow = {
   readonly chain: string

@@ -2,7 +2,7 @@ import type { IntegrityKind } from '@gatehouse/contract'
 import { createLinker, type LogState } from './chain.ts'
 import type { Hashing } from './hashing.ts'
 import { createTree } from './merkle.ts'
-import type { LogRow } from './row.ts'
+import { type LogRow, seqMax } from './row.ts'
 
 /** Fault of a log, and where it starts. */
 export type Fault = {
@@ -63,7 +63,7 @@ export const createRangeVerifier = (
   return {
     take(entries, around = entries) {
       for (const entry of entries) {
-        if (entry.seq !== size) return outOfPlace(entry, size, around)
+        if (entry.seq !== size) return misplaced(entry, size, around)
         if (linker.link(head, entry.seq, entry.body) !== entry.hash)
           return classify(entry, around[around.indexOf(entry) + 1])
         if (tree || options.leaf) {
@@ -91,11 +91,14 @@ const fault = (kind: IntegrityKind, entry: HashedEntry, detail: string): Fault =
   detail,
 })
 
-const outOfPlace = (
+/** Fault of an entry that is not the one expected at its place; `around` are those that lie beside it. */
+export const misplaced = (
   entry: HashedEntry,
   expected: number,
-  around: readonly HashedEntry[],
+  around: readonly HashedEntry[] = [],
 ): Fault => {
+  if (entry.seq < 0 || entry.seq >= seqMax)
+    return fault('inserted', entry, 'no log has an entry of such a number')
   if (entry.seq < expected) return fault('inserted', entry, `seq ${entry.seq} is there twice`)
   if (around.some((other) => other.seq === expected)) {
     return { ...fault('reordered', entry, `this entry belongs to seq ${entry.seq}`), seq: expected }

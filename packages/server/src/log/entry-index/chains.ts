@@ -25,6 +25,12 @@ export type IndexParts = {
 /** Entries between two turns of the event loop: a few milliseconds. */
 const sliceEntries = 512
 
+/**
+ * Numbers that may lack in the log of another process. Each keeps its place in the index: with a number that somebody forged it
+ * would take all memory, so entries behind so many are not listed.
+ */
+const gapMax = 1 << 20
+
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 type End = { readonly chain: string; readonly next: number }
@@ -74,7 +80,10 @@ export class Chains {
   async bringIn(index: ChainIndex, end: number): Promise<void> {
     let taken = 0
     for await (const group of this.entries(index.chain, index.end)) {
-      for (const entry of group) if (entry.seq < end) index.addEntry(entry)
+      for (const entry of group) {
+        if (index !== this.own && entry.seq - index.end > gapMax) return
+        if (entry.seq < end) index.addEntry(entry)
+      }
       taken += group.length
       if (taken < sliceEntries) continue
       taken = 0

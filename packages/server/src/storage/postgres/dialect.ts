@@ -11,6 +11,7 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import pg from 'pg'
+import { hugeNumber } from '../../domain/parse-stored.ts'
 import { describeSystemFailure } from '../../domain/system-failure.ts'
 import { type Changed, ChangedTables } from '../sql/changes.ts'
 import type { SchemaDialect } from '../sql/schema-dialect.ts'
@@ -32,7 +33,11 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/^57014$/, 'a statement took too long'],
   [/^57P/, 'it is shutting down or starting'],
   [/^25006$/, 'it is read-only'],
+  [/^22003$/, 'a number became too large, or was stored so'],
 ]
+
+/** A stored number that none of ours is: the port's are at most 2^53 − 1. */
+class TooLarge extends Error {}
 
 /**
  * Failure in our words: a broken rule of the schema is the caller's, the rest is the store's. The
@@ -40,6 +45,8 @@ const words: readonly (readonly [RegExp, string])[] = [
  */
 export const postgresFailure = (error: unknown): GatehouseError => {
   if (error instanceof GatehouseError) return error
+  if (error instanceof TooLarge)
+    return new GatehouseError('StoreDamaged', { place: hugeNumber }, { cause: error })
   const code = error instanceof pg.DatabaseError ? (error.code ?? '') : ''
   if (integrityViolation.test(code))
     return new GatehouseError(
@@ -60,13 +67,13 @@ export const postgresFailure = (error: unknown): GatehouseError => {
   )
 }
 
-/** 8-byte integers as numbers: the port's are at most 2^53 − 1, and a greater one is never rounded. */
+/** 8-byte integers as numbers: a greater one than ours is never rounded. */
 export const types: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
     oid === integer8 && format !== 'binary'
       ? (text: string) => {
           const value = Number(text)
-          if (!Number.isSafeInteger(value)) throw new Error(`${text} is too large for a number.`)
+          if (!Number.isSafeInteger(value)) throw new TooLarge(`${text} is too large for a number.`)
           return value
         }
       : pg.types.getTypeParser(oid, format),

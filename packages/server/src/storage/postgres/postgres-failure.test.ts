@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { postgresFailure } from './dialect.ts'
+import { postgresFailure, types } from './dialect.ts'
 
 const canary = 'c4n4ry-of-a-stored-value'
 const conflict = 'Another change was stored first.'
@@ -83,4 +83,19 @@ test('says of a code alone nothing that a peer can fill with text', () => {
 test('leaves a failure that has our words as it is', () => {
   const failure = postgresFailure(databaseError('53100'))
   expect(postgresFailure(failure)).toBe(failure)
+})
+
+test('takes a stored number beyond those of ours for damage, and rounds none', () => {
+  const parse = types.getTypeParser(20, 'text') as (text: string) => number
+  expect(parse('9007199254740991')).toBe(2 ** 53 - 1)
+  let failure: unknown
+  try {
+    parse('9007199254740993')
+  } catch (error) {
+    failure = postgresFailure(error)
+  }
+  expect(failure).toMatchObject({
+    type: 'StoreDamaged',
+    message: 'The store is damaged: a whole number beyond 2^53 cannot be read.',
+  })
 })

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { seqMax } from '../../domain/audit/row.ts'
 import { parseStored } from '../../domain/parse-stored.ts'
 import type { AuditCopies, ChainKey, ChainPlace, ChainRemoval } from '../../ports/audit-rows.ts'
 import type { Db, Tables } from './tables.ts'
@@ -18,16 +19,36 @@ const removedAtOnce = 2_000
 /** Place of where the last root is that the process of a chain made. */
 const rootKey = (chain: string): string => `audit.root.${chain}`
 
+/** SQL of a number of an entry: of one that somebody forged, the nearest that can be told. */
+const toldSeq = (column: string) => {
+  const [seq, least, most] = [sql.raw(column), Number.MIN_SAFE_INTEGER, seqMax].map((part) =>
+    typeof part === 'number' ? sql.lit(part) : part,
+  )
+  return sql<number>`case when ${seq} > ${most} then ${most} when ${seq} < ${least} then ${least} else ${seq} end`
+}
+
 type Row = { readonly key: string; readonly value: string }
 
-const parsed = <T>({ key, value }: Row): readonly T[] => {
+const parsed = <T>({ key, value }: Row, isTold: (found: Partial<T>) => boolean): readonly T[] => {
   try {
-    return [parseStored<T>(value, `meta ${key}`)]
+    const found = parseStored<T | null>(value, `meta ${key}`)
+    return found !== null && isTold(found) ? [found] : []
   } catch {
     // No process told that: it finds that what it told is gone.
     return []
   }
 }
+
+const areTexts = (...values: unknown[]): boolean =>
+  values.every((value) => typeof value === 'string')
+
+const isKey = ({ chain, public_key }: Partial<ChainKey>): boolean => areTexts(chain, public_key)
+
+const isRemoval = (found: Partial<ChainRemoval>): boolean =>
+  isKey(found) && areTexts(found.record, found.signature)
+
+const isPlace = ({ chain, seq }: Partial<ChainPlace>): boolean =>
+  areTexts(chain) && Number.isSafeInteger(seq)
 
 const rowsLike = (db: Pick<Kysely<Tables>, 'selectFrom'>, pattern: string): Promise<Row[]> =>
   db
@@ -57,12 +78,12 @@ type Telling = 'keepKey' | 'keepCheckpoint' | 'keepRoot'
 const toldOfLogs = ({ read, write }: Db): Pick<AuditCopies, Told | Telling> => ({
   async removals() {
     const rows = await rowsLike(read, removalKey('%'))
-    return rows.flatMap((row) => parsed<ChainRemoval>(row))
+    return rows.flatMap((row) => parsed<ChainRemoval>(row, isRemoval))
   },
 
   async keys() {
     const rows = await rowsLike(read, publicKeyKey('%'))
-    return rows.flatMap((row) => parsed<ChainKey>(row))
+    return rows.flatMap((row) => parsed<ChainKey>(row, isKey))
   },
 
   async checkpoint(chain) {
@@ -78,7 +99,7 @@ const toldOfLogs = ({ read, write }: Db): Pick<AuditCopies, Told | Telling> => (
 
   async roots() {
     const rows = await rowsLike(read, rootKey('%'))
-    return rows.flatMap((row) => parsed<ChainPlace>(row))
+    return rows.flatMap((row) => parsed<ChainPlace>(row, isPlace))
   },
 
   keepRoot: (place) => keep(write, { key: rootKey(place.chain), value: JSON.stringify(place) }),
@@ -120,10 +141,10 @@ export const sqlAuditCopies = ({ read, write }: Db): Omit<AuditCopies, 'takeFore
   read: (chain, from, limit) =>
     read
       .selectFrom('audit_copies')
-      .select(['seq', 'hash', 'body'])
+      .select([toldSeq('audit_copies.seq').as('seq'), 'hash', 'body'])
       .where('chain', '=', chain)
-      .where('seq', '>=', from)
-      .orderBy('seq')
+      .$if(from > Number.MIN_SAFE_INTEGER, (copies) => copies.where('seq', '>=', from))
+      .orderBy('audit_copies.seq')
       .limit(limit)
       .execute(),
 
@@ -137,7 +158,7 @@ export const sqlAuditCopies = ({ read, write }: Db): Omit<AuditCopies, 'takeFore
         select (select max(audit_copies.chain) from audit_copies where audit_copies.chain < chains.chain)
         from chains where chains.chain is not null
       )
-      select chain, (select max(seq) + 1 from audit_copies where audit_copies.chain = chains.chain) as next
+      select chain, (select ${toldSeq('max(seq)')} + 1 from audit_copies where audit_copies.chain = chains.chain) as next
       from chains where chain is not null order by chain`.execute(read)
     return rows
   },

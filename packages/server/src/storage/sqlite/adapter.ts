@@ -5,6 +5,7 @@ import {
   type DatabaseSyncInstance,
   type StatementSyncInstance,
 } from '@photostructure/sqlite'
+import { hugeNumber } from '../../domain/parse-stored.ts'
 import { describeSystemFailure } from '../../domain/system-failure.ts'
 
 // The only file that knows which SQLite this is. The package speaks as `node:sqlite` does, which may
@@ -34,6 +35,10 @@ const codeOf = (error: unknown): number | undefined => {
   return typeof code === 'number' ? code : undefined
 }
 
+/** The package tells this by its text alone; damaged-rows.test.ts. */
+const isHugeNumber = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('Value is too large to be represented')
+
 const constraintCode = 19
 /** Another process or connection has a lock. */
 const busyCodes: readonly number[] = [5, 6]
@@ -57,6 +62,8 @@ const words: Readonly<Record<number, string>> = {
  */
 export const failure = (error: unknown, file: string): GatehouseError => {
   if (error instanceof GatehouseError) return error
+  if (isHugeNumber(error))
+    return new GatehouseError('StoreDamaged', { place: hugeNumber }, { cause: error })
   // The low byte is the primary result code, the rest says which constraint it was.
   const code = (codeOf(error) ?? 0) & 0xff
   if (code === constraintCode)
