@@ -9,6 +9,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -25,7 +26,7 @@ import {
   usesOfAny,
   usesOfFolders,
 } from '../../test/kit/file-uses.ts'
-import type { Files } from '../ports/files.ts'
+import type { Files, Told } from '../ports/files.ts'
 import { createFilesFactory } from './create-files-factory.ts'
 import { isReserved, isTempName } from './names.ts'
 import { Root } from './root.ts'
@@ -322,7 +323,8 @@ test('keeps a read-only mount read-only, whatever name leads into it', async () 
   kit.put('docs/page', 'page')
   symlinkSync('docs', kit.at('alias'))
   const { files } = kit
-  for (const p of [`${kit.root}/docs/page`, 'docs/page', 'alias/page']) {
+  // It was not there yet when the folders were opened.
+  for (const p of ['docs/page', 'alias/page', `${kit.root}/docs/page`]) {
     expect(await text(files, p)).toBe('page')
     expect(await outcome(() => files.write(p, newBytes, { createParents: false }))).toBe(
       'ReadOnlyRoot',
@@ -335,6 +337,104 @@ test('keeps a read-only mount read-only, whatever name leads into it', async () 
   // A sibling with the same beginning is another mount, with its own rules.
   await files.write(`${kit.root}-evil/y`, newBytes, { createParents: false })
   expect(await text(files, `${kit.root}-evil/y`)).toBe('new')
+})
+
+test.each([
+  ['by a link', 'ROOT', 'given'],
+  ['by its real path, and the workspace by a link', 'work', 'ROOT/a/docs'],
+  ['by a link, and the workspace too', 'work', 'given'],
+  ['by its path in the workspace', 'ROOT', 'ROOT/a/docs'],
+])(
+  'a folder that is read-only inside the workspace stays so, given %s',
+  async (_how, work, given) => {
+    const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'gatehouse-files-')))
+    const at = (name: string) => path.join(base, name)
+    mkdirSync(at('ROOT/a/docs/b'), { recursive: true })
+    mkdirSync(at('ROOT/a/plain'))
+    symlinkSync('ROOT/a/docs', at('given'))
+    symlinkSync('ROOT', at('work'))
+    using factory = createFilesFactory({ ids, clock })
+    onTestFinished(() => rmSync(base, { recursive: true }))
+    const agent = {
+      ...{ name: 'alpha', workspace: at(work) },
+      mounts: [{ path: at(given), read_only: true }],
+    }
+    const reach = {
+      permits: ({ absolute }: Told) => absolute !== `${at(given)}/b`,
+      reads: () => true,
+      writes: () => true,
+    }
+    const files = factory.open(agent)
+    const writing = () => files.write('a/docs/b/x', newBytes, { createParents: false })
+    expect(await outcome(writing)).toBe('ReadOnlyRoot')
+    for (const holder of ['a', 'a/docs']) {
+      const moving = () => files.move(holder, 'moved', { overwrite: false })
+      const deleting = () => files.trash(holder, { recursive: true })
+      expect([await outcome(moving), await outcome(deleting)]).toEqual(
+        Array(2).fill('ProtectedPath'),
+      )
+    }
+    // Programs get it read-only at the place where they see it.
+    for (const held of ['.', 'a', 'a/plain']) {
+      using folder = files.pin(held, { writable: true })
+      const inner = held === 'a/plain' ? [] : [{ path: at(`${work}/a/docs`), read_only: true }]
+      expect(folder.inner).toMatchObject(inner)
+    }
+    expect(await outcome(async () => files.pin('a/docs', { writable: true }))).toBe('ReadOnlyRoot')
+    // Policy is asked by the path that it was given under.
+    const asking = factory.open(agent, reach)
+    expect((await asking.list('a/docs')).entries).toEqual([])
+    expect(await outcome(() => asking.list('a/docs/b'))).toBe('PathNotPermitted')
+    expect(await outcome(() => asking.copy('a', 'copied', { overwrite: false }))).toBe(
+      'PathNotPermitted',
+    )
+    const found: string[] = []
+    for await (const { relative } of asking.walk('a', new AbortController().signal))
+      found.push(relative)
+    expect(found).toEqual(['docs', 'plain'])
+  },
+)
+
+test('a folder inside the workspace keeps its rules when it is deleted and made anew', async () => {
+  const mounts = (base: string) => [{ path: path.join(base, 'ROOT/docs'), read_only: true }]
+  using kit = open({ mounts })
+  const { files } = kit
+  kit.put('docs/page', 'page')
+  expect(await text(files, 'docs/page')).toBe('page')
+  rmSync(kit.at('docs'), { recursive: true })
+  kit.put('docs/page', 'again')
+  expect(await outcome(() => files.trash('docs', { recursive: true }))).toBe('ProtectedPath')
+  expect(await outcome(async () => files.pin('docs', { writable: true }))).toBe('ReadOnlyRoot')
+  const writing = () => files.write('docs/page', newBytes, { createParents: false })
+  expect(await outcome(writing)).toBe('ReadOnlyRoot')
+  expect(await text(files, 'docs/page')).toBe('again')
+})
+
+test('a link that an agent puts where a folder is to be does not become its folder', async () => {
+  const mounts = (base: string) => [
+    { path: path.join(base, 'ROOT/data'), read_only: false },
+    { path: path.join(base, 'ROOT/link/data'), read_only: false },
+  ]
+  using kit = open({ mounts })
+  for (const name of ['data', 'link']) {
+    symlinkSync(kit.out, kit.at(name))
+    const reading = () => text(kit.files, `${kit.at(name === 'data' ? name : 'link/data')}/canary`)
+    expect(await outcome(reading)).toBe(name === 'data' ? 'InvalidConfiguration' : 'FileNotFound')
+  }
+  mkdirSync(path.join(kit.out, 'data'))
+  writeFileSync(path.join(kit.out, 'data/canary'), 'CANARY-FS-3')
+  const reading = () => text(kit.files, `${kit.at('link/data')}/canary`)
+  expect(await outcome(reading)).toBe('InvalidConfiguration')
+  using factory = createFilesFactory({ ids, clock })
+  const before = readdirSync('/proc/self/fd').length
+  expect(() =>
+    factory.open({ name: 'alpha', workspace: kit.root, mounts: mounts(kit.base) }),
+  ).toThrow(/data: a link in .*ROOT leads to it/)
+  expect(readdirSync('/proc/self/fd').length).toBe(before)
+  rmSync(kit.at('data'))
+  mkdirSync(kit.at('data'))
+  kit.put('data/x', 'inside')
+  expect(await text(kit.files, 'data/x')).toBe('inside')
 })
 
 test('takes nothing that another device brings into a folder', () => {

@@ -20,8 +20,7 @@ export type Entry = {
 
 /** @SECURITY A folder that is a root of the agent, or holds one, stays where its rules expect it; confinement.test.ts. */
 const assertHoldsNoRoot = (roots: Roots, path: string, stat: Stats, shown: string): void => {
-  const isRoot = roots.all.some((root) => root.dev === stat.dev && root.ino === stat.ino)
-  if (!isRoot && !roots.all.some((root) => root.path.startsWith(`${path}/`))) return
+  if (!roots.all.some((root) => root.is(stat, path) || root.below(path) !== null)) return
   const detail = 'it is, or holds, one of the folders given to the agent'
   throw new GatehouseError('ProtectedPath', { path: shown, detail })
 }

@@ -13,6 +13,17 @@ import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createFilesFactory } from './create-files-factory.ts'
 
+/** The folders of an agent: a workspace, and in it or beside it a shelf to read from. */
+const filesOf = (work: string, shelf: string) => {
+  const factory = createFilesFactory({
+    ids: { next: (prefix) => `${prefix}-x`, secret: () => Buffer.alloc(32) },
+    clock: { wall: () => 0, now: () => 0 },
+  })
+  onTestFinished(() => factory[Symbol.dispose]())
+  const mounts = [{ path: shelf, read_only: true }]
+  return factory.open({ name: 'a', workspace: work, mounts })
+}
+
 const open = () => {
   const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'gatehouse-pin-')))
   const [work, shelf, outside] = ['work', 'work/inner', 'outside'].map((name) =>
@@ -20,16 +31,8 @@ const open = () => {
   ) as [string, string, string]
   for (const folder of [work, shelf, outside, path.join(work, 'project')])
     mkdirSync(folder, { recursive: true })
-  const factory = createFilesFactory({
-    ids: { next: (prefix) => `${prefix}-x`, secret: () => Buffer.alloc(32) },
-    clock: { wall: () => 0, now: () => 0 },
-  })
-  onTestFinished(() => {
-    factory[Symbol.dispose]()
-    rmSync(base, { recursive: true })
-  })
-  const mounts = [{ path: shelf, read_only: true }]
-  return { work, shelf, outside, files: factory.open({ name: 'a', workspace: work, mounts }) }
+  onTestFinished(() => rmSync(base, { recursive: true }))
+  return { work, shelf, outside, files: filesOf(work, shelf) }
 }
 
 test('a folder that is held open stays itself when its path leads elsewhere', () => {
@@ -56,6 +59,23 @@ test('a folder that is given read-only is held for reading alone, also inside an
   using project = files.pin('project', { writable: true })
   expect(project.inner).toEqual([])
   using whole = files.pin('.', { writable: true })
+  expect(whole.inner).toMatchObject([{ path: shelf, read_only: true }])
+})
+
+test('a folder inside another that is not there takes nothing else with it', () => {
+  const { work, shelf, outside, files } = open()
+  rmSync(shelf, { recursive: true })
+  const later = filesOf(work, shelf)
+  for (const put of [() => {}, () => symlinkSync(outside, shelf)]) {
+    put()
+    using whole = later.pin('.', { writable: true })
+    expect(whole.inner).toEqual([])
+  }
+  using old = files.pin('.', { writable: true })
+  expect(old.inner).toHaveLength(1)
+  rmSync(shelf)
+  mkdirSync(shelf)
+  using whole = later.pin('.', { writable: true })
   expect(whole.inner).toMatchObject([{ path: shelf, read_only: true }])
 })
 

@@ -9,6 +9,12 @@ const forbidden = ['/proc', '/sys', '/dev']
 const isUnder = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(`${folder}/`)
 
+type Names = readonly string[]
+
+/** Names after a beginning; null where it is another one. */
+const restAfter = (names: Names, beginning: Names): Names | null =>
+  beginning.every((name, i) => name === names[i]) ? names.slice(beginning.length) : null
+
 /** One folder given to an agent, held open. */
 export class Root {
   /** As the operator wrote it, without a slash at the end. */
@@ -16,8 +22,12 @@ export class Root {
   readonly readOnly: boolean
   /** Roots of the same agent that lie inside this one; they keep their own rules. */
   inner: readonly Root[] = []
-  /** The spellings under which an absolute path is recognised: as given, and its real path. */
-  spellings: readonly (readonly string[])[]
+  /** Told whenever the folder was opened, before it is used. */
+  opened: () => void = () => {}
+  /** As given, and its real path where that is another. */
+  #own: readonly [Names, ...Names[]]
+  /** The spellings under which an absolute path is recognised: its own, and those through other folders of the agent. */
+  spellings: readonly Names[]
   dev = -1
   ino = -1
   readonly #byPath: boolean
@@ -37,7 +47,8 @@ export class Root {
     if (components.length === 0) throw refuse('the whole file system is not given to an agent')
     this.path = `/${components.join('/')}`
     this.readOnly = folder.readOnly
-    this.spellings = [components]
+    this.#own = [components]
+    this.spellings = this.#own
     this.#byPath = byPath
     if (forbidden.some((f) => isUnder(this.path, f)))
       throw refuse('it is part of the system itself')
@@ -62,9 +73,74 @@ export class Root {
     this.ino = stat.ino
     this.#mount = mountOf(dir.fd)
     this.#dir = dir
-    const given = this.spellings[0] as readonly string[]
-    this.spellings = real === this.path ? [given] : [given, componentsOf(real)]
-    return dir
+    this.#spell(real)
+    try {
+      this.opened()
+      return dir
+    } catch (error) {
+      this.#dir = null
+      this.dev = this.ino = -1
+      this.#spell(this.path)
+      dir.close()
+      throw error
+    }
+  }
+
+  #spell(real: string): void {
+    const [given] = this.#own
+    this.#own = real === this.path ? [given] : [given, componentsOf(real)]
+    this.spellings = this.#own
+  }
+
+  /** Takes note of the other folders of the same agent, as they are open now. */
+  relate(all: readonly Root[]): void {
+    this.inner = all.filter((other) => this.#wayTo(other) !== null)
+    const through = all.flatMap((outer) => {
+      const way = outer.#wayTo(this)
+      return way === null ? [] : outer.#own.map((names) => [...names, ...way])
+    })
+    this.spellings = [...this.#own, ...through]
+  }
+
+  /** Names from here down to another folder of the agent, without links if it is there; null where it lies elsewhere. */
+  #wayTo(other: Root): Names | null {
+    if (other === this) return null
+    for (const names of other.#own.toReversed())
+      for (const own of this.#own) {
+        const way = restAfter(names, own)
+        if (way !== null) return way
+      }
+    return null
+  }
+
+  /** @SECURITY A link in a folder that the agent can write leads wherever the agent wants; confinement.test.ts. */
+  assertNoLinkIn(outer: Root): void {
+    if (outer === this || outer.readOnly) return
+    outer.revive()
+    if (!outer.#dir || !this.#dir) return
+    for (const names of outer.#own) {
+      const way = restAfter(this.#own[0], names)
+      if (way === null || this.#isAtEnd(outer.#dir, way)) continue
+      const detail = `a link in ${outer.path} leads to it, which the agent can change`
+      throw new GatehouseError('InvalidConfiguration', { origin: this.path, detail })
+    }
+  }
+
+  #isAtEnd(start: Dir, way: Names): boolean {
+    let dir = start.again()
+    try {
+      for (const name of way) {
+        const next = dir.child(name)
+        dir.close()
+        dir = next
+      }
+      const { dev, ino } = fstatSync(dir.fd)
+      return this.dev === dev && this.ino === ino
+    } catch {
+      return false
+    } finally {
+      dir.close()
+    }
   }
 
   /** The open folder. Only to be used before the next await: after it, the root may be closed. */
@@ -96,15 +172,25 @@ export class Root {
   }
 
   /** How many components of an absolute path name this root; -1 when it lies elsewhere. */
-  prefixOf(components: readonly string[]): number {
-    for (const spelling of this.spellings) {
-      if (spelling.every((name, i) => name === components[i])) return spelling.length
-    }
+  prefixOf(components: Names): number {
+    for (const spelling of this.spellings)
+      if (restAfter(components, spelling) !== null) return spelling.length
     return -1
   }
 
-  contains(other: Root): boolean {
-    return other !== this && other.spellings.some((s) => this.prefixOf(s) >= 0)
+  /** Names from an absolute path down to this folder, none where it is this; null where it does not lead here. */
+  below(path: string): Names | null {
+    const components = path.split('/').slice(1)
+    for (const spelling of this.spellings) {
+      const way = restAfter(spelling, components)
+      if (way !== null) return way
+    }
+    return null
+  }
+
+  /** Whether a folder that was found at an absolute path is this one, or stands where it was given. */
+  is(found: { readonly dev: number; readonly ino: number }, path: string): boolean {
+    return (this.dev === found.dev && this.ino === found.ino) || this.below(path)?.length === 0
   }
 
   close(): void {

@@ -22,7 +22,13 @@ export class Roots {
 
   static of(workspace: Root, ...mounts: readonly Root[]): Roots {
     const all = [workspace, ...mounts]
-    for (const root of all) root.inner = all.filter((other) => root.contains(other))
+    for (const root of all) {
+      root.opened = () => {
+        for (const other of all) other.relate(all)
+        for (const outer of all) root.assertNoLinkIn(outer)
+      }
+      root.opened()
+    }
     return new Roots(workspace, all, null)
   }
 
@@ -31,8 +37,13 @@ export class Roots {
     return new Roots(this.workspace, this.all, reach)
   }
 
-  /** A place in both forms, by its text alone. */
-  told(absolute: string): Told {
+  /**
+   * A place in both forms, by its text alone: in the innermost of the folders, by the path that this was given under.
+   * @SECURITY So policy knows it by one path, whatever others lead there; reach.test.ts.
+   */
+  told(place: string): Told {
+    const spot = this.under(place.split('/').slice(1))
+    const absolute = spot ? [spot.root.path, ...spot.components].join('/') : place
     const { path } = this.workspace
     if (absolute === path) return { absolute, relative: '.' }
     const isOwn = absolute.startsWith(`${path}/`)

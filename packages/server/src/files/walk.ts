@@ -228,8 +228,8 @@ export class Walk implements Disposable {
 
   /** @SECURITY A root inside another keeps its own rules, whatever name led to it; confinement.test.ts. */
   #enterInner(child: Dir): void {
-    const { dev, ino } = fstatSync(child.fd)
-    const inner = this.#root.inner.find((root) => root.dev === dev && root.ino === ino)
+    const [stat, path] = [fstatSync(child.fd), this.path]
+    const inner = this.#root.inner.find((root) => root.is(stat, path))
     if (inner) this.#enterRoot(inner)
   }
 

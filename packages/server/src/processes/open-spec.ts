@@ -37,19 +37,24 @@ const mountOf = (pin: { readonly fd: number; readonly path: string }, writable: 
   writable,
 })
 
-/** The folders of the agent, each held open; one that is not there now is left out. */
-const mountRoots = (site: ProcessSite, pins: PinnedFolder[]): SandboxMount[] =>
-  siteRoots(site).flatMap(({ path, read_only }) => {
+/**
+ * The folders of the agent, each held open; one that is not there now is left out.
+ * @SECURITY One inside another keeps its rules by the path through that one as well; open-spec.test.ts.
+ */
+const mountRoots = (site: ProcessSite, pins: PinnedFolder[]): SandboxMount[] => {
+  const mounts = new Map<string, SandboxMount>()
+  for (const { path, read_only } of siteRoots(site))
     try {
       const pin = site.files.pin(path, { writable: !read_only })
       pins.push(pin)
-      return [mountOf({ fd: pin.fd, path }, !read_only)]
+      for (const inner of pin.inner) mounts.set(inner.path, mountOf(inner, !inner.read_only))
+      mounts.set(path, mountOf({ fd: pin.fd, path }, !read_only))
     } catch (error) {
       const isMissing = error instanceof GatehouseError && error.type === 'FileNotFound'
-      if (isMissing && path !== site.workspace) return []
-      throw error
+      if (!isMissing || path === site.workspace) throw error
     }
-  })
+  return [...mounts.values()]
+}
 
 /**
  * The working folder as a mount of its own: the very folder that was looked at, wherever its path leads by now.
