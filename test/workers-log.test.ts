@@ -32,7 +32,10 @@ const script = fileURLToPath(new URL('../scripts/verify_audit.py', import.meta.u
 
 type Health = {
   readonly reasons: readonly string[]
-  readonly components: { readonly audit: { readonly entries: number } }
+  readonly components: {
+    readonly gateway: object
+    readonly audit: { readonly entries: number }
+  }
 }
 
 /** While the second process is down, and cannot start before it has its key again. */
@@ -125,7 +128,16 @@ test('a log that cannot be asked, or was shortened, is named and not passed for 
   const entries = async () =>
     (await api<Health>(here, 'GET', '/api/health')).components.audit.entries
   const all = await entries()
+  const processesOf = async () => {
+    const { gate_processes } = await api<{ gate_processes: unknown }>(here, 'GET', '/api/status')
+    const { components } = await api<Health>(here, 'GET', '/api/health')
+    expect(components.gateway).toMatchObject({ gate_processes })
+    const { stdout } = await here.gate.cli(['status'])
+    return [gate_processes, /^Gate processes +(.*)$/m.exec(stdout)?.[1]]
+  }
+  expect(await processesOf()).toEqual([{ count: 2, down: [] }, '2, all serving'])
   await whileDown(here, async () => {
+    expect(await processesOf()).toEqual([{ count: 2, down: [2] }, '1 of 2 serving; down: 2'])
     const time = expect.stringMatching(/^20\d\d-/) as string
     const down = { log: 'gate process 2', since: time }
     const fault = expect.stringMatching(
@@ -223,6 +235,7 @@ test('a log that cannot be asked, or was shortened, is named and not passed for 
   expect(await here.gate.stop()).toBe(0)
   rmSync(join(here.gate.dataDir, 'gates'), { recursive: true })
   await here.gate.start(['--no-first-agent'])
+  expect((await here.gate.cli(['status'])).stdout).not.toContain('Gate processes')
   const verified = await here.gate.cli(['audit', 'verify', '--json'])
   expect(verified.code).not.toBe(0)
   expect(JSON.parse(verified.stdout)).toMatchObject({

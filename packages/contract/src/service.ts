@@ -8,6 +8,10 @@ import { UpstreamStatus } from './upstream.ts'
 export const HealthStatus = z.enum(['healthy', 'degraded', 'unhealthy'])
 export type HealthStatus = z.infer<typeof HealthStatus>
 
+/** Gate processes of the node that answers, and the numbers of those that do not serve, or do not answer. */
+export const GateProcesses = z.object({ count: z.int(), down: z.array(z.int()) })
+export type GateProcesses = z.infer<typeof GateProcesses>
+
 export const SystemStatus = z.object({
   version: z.string(),
   uptime_seconds: z.int(),
@@ -19,6 +23,8 @@ export const SystemStatus = z.object({
   /** The status of `/api/health`, and its reasons. */
   health: HealthStatus,
   health_reasons: z.array(z.string()),
+  /** Absent where there is one alone. */
+  gate_processes: GateProcesses.optional(),
   /** Whether people have paused every agent at once. */
   pause: ServicePause,
 })
@@ -34,7 +40,12 @@ export const Health = z.object({
   /** Why it is not healthy: each component that is not, with its reason. */
   reasons: z.array(z.string()),
   components: z.object({
-    gateway: z.object({ ...component, uptime: z.int() }),
+    gateway: z.object({
+      ...component,
+      uptime: z.int(),
+      /** Absent where there is one alone. */
+      gate_processes: GateProcesses.optional(),
+    }),
     vault: z.object({ ...component, locked: z.boolean() }),
     /** Local models: how many may be loaded, and how the catalog is. */
     models: z.object({ ...component, installed: z.int(), catalog: z.string() }),

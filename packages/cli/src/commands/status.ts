@@ -1,4 +1,4 @@
-import type { ServicePause } from '@gatehouse/contract'
+import type { GateProcesses, ServicePause } from '@gatehouse/contract'
 import { asNextStep } from '../as-next-step.ts'
 import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
@@ -12,6 +12,11 @@ const pausedText = ({ reason, paused_by, since, agents }: ServicePause, next: Ne
     ...(reason === '' ? [] : [reason]),
     `${counted(agents.length, 'agent waits', 'agents wait')} for ${next('resume --all')}`,
   ].join('; ')
+
+const processesText = ({ count, down }: GateProcesses): string =>
+  down.length === 0
+    ? `${count}, all serving`
+    : `${count - down.length} of ${count} serving; down: ${down.join(', ')}`
 
 export const status = defineCommand({
   name: 'status',
@@ -28,6 +33,9 @@ export const status = defineCommand({
         ...(now.pause.paused ? [['Paused', pausedText(now.pause, view.next)] as const] : []),
         ['Version', now.version],
         ['Running for', `${shownDuration(now.uptime_seconds)} (process ${now.server.pid})`],
+        ...(now.gate_processes
+          ? [['Gate processes', processesText(now.gate_processes)] as const]
+          : []),
         ['Agents use', `${now.server.mcp_url} (MCP), ${now.server.gateway_url}/rpc (JSON-RPC)`],
         ['Agents', `${now.active_agents} active, ${counted(now.active_sessions, 'session')} open`],
         ['Waiting for you', counted(now.pending_approvals, 'approval')],

@@ -145,7 +145,7 @@ export class GateWatch {
     try {
       const facts = await this.#soon(index, 'facts', limitMs)
       this.#known.set(index, facts)
-      return { ...facts, unchecked: null }
+      return { ...facts, process: index + 1, unchecked: null }
     } catch (cause) {
       const unchecked = this.#unchecked(index, cause)
       return {
@@ -153,6 +153,7 @@ export class GateWatch {
         reasons: [unchecked.reason],
         ...{ sessions: 0, processes: 0, integrity: null },
         entries: this.#known.get(index)?.entries ?? 0,
+        process: index + 1,
         unchecked,
       }
     }

@@ -9,7 +9,7 @@ import type { Components, PartHealth } from '../call/part.ts'
 import type { AuditAccess } from './audit-access.ts'
 import type { GateWatch } from './gate-watch.ts'
 import type { Listeners } from './listeners.ts'
-import { auditHealth, gatewayHealth } from './logs-together.ts'
+import { auditHealth, gateProcesses, gatewayHealth } from './logs-together.ts'
 import { sandboxHealth } from './sandbox-access.ts'
 
 export type HealthDeps = Pick<Basics, 'storage' | 'clock'> & {
@@ -104,6 +104,7 @@ export async function health(deps: HealthDeps): Promise<Health> {
     gateway: {
       ...gatewayHealth(deps.listeners.of('gateway'), others),
       uptime: uptimeOf(deps),
+      ...gateProcesses(others),
     },
     vault: vaultHealth(deps),
     audit: { ...audit, entries: others.reduce((sum, { entries }) => sum + entries, audit.entries) },

@@ -1,9 +1,13 @@
-import type { Integrity, RetentionStatus, UncheckedLog } from '@gatehouse/contract'
+import type { GateProcesses, Integrity, RetentionStatus, UncheckedLog } from '@gatehouse/contract'
 import type { GateFacts } from '../../ports/gates.ts'
 import type { PartHealth } from '../call/part.ts'
 
 /** Facts of one of the others. Where it could not be asked, its log is unchecked, and it has the entries that it last had. */
-export type GateReport = GateFacts & { readonly unchecked: UncheckedLog | null }
+export type GateReport = GateFacts & {
+  /** Number of that process, as people know it. */
+  readonly process: number
+  readonly unchecked: UncheckedLog | null
+}
 
 const isFailed = ({ integrity }: Integrity): boolean => integrity === 'failed'
 
@@ -70,6 +74,14 @@ export const gatewayHealth = (own: PartHealth, others: readonly GateReport[]): P
     own,
     others.flatMap(({ unchecked }) => unchecked?.reason ?? []),
   )
+
+/** How many there are, and which do not serve; nothing where this is the only one. */
+export const gateProcesses = (
+  others: readonly GateReport[],
+): { readonly gate_processes?: GateProcesses } => {
+  const down = others.flatMap(({ unchecked, process }) => (unchecked ? [process] : []))
+  return others.length === 0 ? {} : { gate_processes: { count: others.length + 1, down } }
+}
 
 /** How the logs are of all that could be asked. */
 export const logsHealth = <T extends PartHealth>(own: T, others: readonly GateReport[]): T =>

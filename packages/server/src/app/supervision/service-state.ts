@@ -5,6 +5,7 @@ import { servicePause } from '../agents/service-pause.ts'
 import type { SessionTable } from '../agents/session-table.ts'
 import type { GateWatch } from './gate-watch.ts'
 import { type HealthDeps, health, uptimeOf } from './health.ts'
+import { gateProcesses } from './logs-together.ts'
 
 const dayMs = 86_400_000
 
@@ -35,6 +36,7 @@ export async function status(deps: StateDeps): Promise<SystemStatus> {
     policy_violations_24h: counts.denied,
     health: found.status,
     health_reasons: found.reasons,
+    ...gateProcesses(gates),
     pause,
   }
 }
