@@ -107,6 +107,9 @@ const takeNote = async (gate: Installation): Promise<void> => {
   await using dashboard = await Dashboard.at(gate, 'ana')
   const { page } = dashboard
   await dashboard.goTo('/audit')
+  const told =
+    /^Verified through entry \d+ of the log of node-\w+; nothing is wrong with the other one$/
+  await page.getByText(told).waitFor()
   const card = page.getByRole('region', { name: 'One root over all logs' })
   await card.getByText('2, all as under the root').waitFor()
   const saved = page.waitForEvent('download')
@@ -228,6 +231,9 @@ test('a log that cannot be asked, or was shortened, is named and not passed for 
   // What a witness has of all logs is as they are.
   const kept = join(here.gate.dataDir, 'kept.txt')
   writeFileSync(kept, await witnesses.root())
+  expect((await here.gate.cli(['audit', 'verify'])).stdout).toMatch(
+    /^Verified through +\d+, of the log of node-\w+\nOther logs +1, and nothing is wrong$/m,
+  )
   const compare = ['audit', 'verify', '--checkpoint', kept]
   expect(await here.gate.json(compare)).toMatchObject({ integrity: 'verified', root })
 

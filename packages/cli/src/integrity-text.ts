@@ -16,6 +16,11 @@ const headline = ({ integrity, kind }: Integrity, { coloured }: View): string =>
   return red(bad, coloured)
 }
 
+const throughText = ({ verified_through, logs }: Integrity): string => {
+  const through = verified_through < 0 ? 'an empty log' : String(verified_through)
+  return logs ? `${through}, of the log of ${logs.own}` : through
+}
+
 const fields = (result: Integrity, next: NextStep): [string, string | number][] => [
   ...(result.removed
     ? [
@@ -23,7 +28,10 @@ const fields = (result: Integrity, next: NextStep): [string, string | number][] 
         ['Before it', removedText(result.removed)] as [string, string],
       ]
     : []),
-  ['Verified through', result.verified_through < 0 ? 'an empty log' : result.verified_through],
+  ['Verified through', throughText(result)],
+  ...(result.logs && result.integrity === 'verified'
+    ? [['Other logs', `${result.logs.others}, and nothing is wrong`] as [string, string]]
+    : []),
   ['Verified at', shownTimes(result.verified_at)],
   ...(result.unchecked ?? []).flatMap((one) => uncheckedFields('Not checked', one, next)),
   ...(result.root ? [['All logs', rootText(result.root)] as [string, string]] : []),

@@ -46,6 +46,24 @@ test.each([
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
 })
 
+test.each([
+  [undefined, 'The log is verified through entry 1.'],
+  [
+    { own: 'node-a', others: 1 },
+    'The log of node-a is verified through entry 1; nothing is wrong with the other one.',
+  ],
+  [
+    { own: 'node-a', others: 3 },
+    'The log of node-a is verified through entry 1; nothing is wrong with the other 3.',
+  ],
+])('says of %j whose entries those are that were counted', (logs, verdict) => {
+  expect(linesOf(120, { ...pageOf(entry), ...(logs ? { logs } : {}) }).at(-1)).toBe(verdict)
+})
+
+test('says of a log without entries that it has none', () => {
+  expect(linesOf(120, { ...pageOf(), verified_through: -1 }).at(-1)).toBe('The log is empty.')
+})
+
 test('says whom a mail goes to that a person changed, and what an id stands for', () => {
   const edited = {
     ...entry,

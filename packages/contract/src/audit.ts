@@ -93,6 +93,10 @@ export const UncheckedLog = z.object({
 })
 export type UncheckedLog = z.infer<typeof UncheckedLog>
 
+/** Log of the process that answers, and how many others there are, of other processes and nodes. */
+export const CheckedLogs = z.object({ own: z.string(), others: z.int() })
+export type CheckedLogs = z.infer<typeof CheckedLogs>
+
 export const Integrity = z.object({
   /** `incomplete`: nothing is wrong with the logs that could be asked, and others could not: those in `unchecked`. */
   integrity: z.enum(['verified', 'failed', 'incomplete']),
@@ -100,13 +104,15 @@ export const Integrity = z.object({
   first_bad_id: z.string().optional(),
   first_bad_seq: z.int().optional(),
   detail: z.string().optional(),
-  /** The last sequence number that was re-hashed, and when; -1 for an empty log. */
+  /** Last sequence number that was re-hashed, of the own log of the process that answers, and when; -1 for an empty log. */
   verified_through: z.int(),
   verified_at: Timestamp,
   /** Entries that are not in the log any more; absent where all of them are. */
   removed: RemovedEntries.optional(),
   /** Absent where there is one log alone, where no root was made yet, and after a finding. */
   root: SignedRoot.optional(),
+  /** Absent where there is one log alone. */
+  logs: CheckedLogs.optional(),
   /** Absent where every log could be asked. */
   unchecked: z.array(UncheckedLog).optional(),
 })

@@ -6,9 +6,18 @@ import { defineCommand, type View } from '../define.ts'
 import { periodOf, periodOptions } from '../period.ts'
 import { renderTable } from '../table.ts'
 
+const verifiedText = ({ verified_through, logs }: Integrity): string => {
+  const log = logs ? `The log of ${logs.own}` : 'The log'
+  const through =
+    verified_through < 0 ? 'is empty' : `is verified through entry ${verified_through}`
+  const rest = logs
+    ? `; nothing is wrong with the other ${logs.others === 1 ? 'one' : logs.others}`
+    : ''
+  return `${log} ${through}${rest}.`
+}
+
 const verdict = (page: Integrity, { coloured, next }: View): string => {
-  if (page.integrity === 'verified')
-    return `The log is verified through entry ${page.verified_through}.`
+  if (page.integrity === 'verified') return verifiedText(page)
   if (page.integrity === 'incomplete') {
     const logs = (page.unchecked ?? []).map(({ log }) => log).join(', ')
     return red(

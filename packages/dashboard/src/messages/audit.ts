@@ -26,6 +26,8 @@ export const auditText = {
   onlyNewest: (n: string) =>
     `The list has the newest ${n} of them. Set “Until” to see what came before.`,
   verified: (through: string) => `Verified through entry ${through}`,
+  verifiedOf: (verified: string, own: string, others: number) =>
+    `${verified} of the log of ${own}; nothing is wrong with the other ${others === 1 ? 'one' : others}`,
   empty: 'The log is empty.',
   failed: (kind: string) => `Verification failed: ${kind}`,
   incomplete: 'Verified, but not every log could be checked',

@@ -370,6 +370,11 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       (fault) => fault !== null,
     )
   }
+  /** Finding that names the log whose numbers it has, where there are others. */
+  const named = async (found: Integrity): Promise<Integrity> => {
+    const beside = (await others.ends()).filter((end) => end.chain !== chain).length
+    return beside === 0 ? found : { ...found, logs: { own: chain, others: beside } }
+  }
   const verifyEveryMs = options.verifyEveryMs ?? 600_000
   const verifyAll = async (): Promise<void> => {
     // Others that share the store would read all entries as often.
@@ -413,7 +418,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       const page = await rows.query(filter)
       const misfit = await findMisfit(page.rows)
       const found = await inspector.inspectSeen()
-      const integrity = misfit ? inspector.report(misfit) : found
+      const integrity = await named(misfit ? inspector.report(misfit) : found)
       return { entries: page.rows.map(entryOf), total: page.total, as_of: page.as_of, ...integrity }
     },
 
@@ -431,7 +436,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       return entryOf(row)
     },
 
-    verify: () => inspector.inspect(everything),
+    verify: async () => named(await inspector.inspect(everything)),
 
     async *export() {
       using _held = retention.hold()
@@ -499,13 +504,15 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       return retention.status()
     },
 
-    reindex: (by) => reindex({ writer, inspector, rebuild }, by),
+    reindex: async (by) => named(await reindex({ writer, inspector, rebuild }, by)),
 
-    acknowledge: (reason, by) =>
-      acknowledge(
-        { writer, inspector, rebuild, renewRoot: async () => roots.renew() },
-        reason,
-        by ?? { actor: 'system', request_id: '' },
+    acknowledge: async (reason, by) =>
+      named(
+        await acknowledge(
+          { writer, inspector, rebuild, renewRoot: async () => roots.renew() },
+          reason,
+          by ?? { actor: 'system', request_id: '' },
+        ),
       ),
 
     integrity: () => inspector.report(null),

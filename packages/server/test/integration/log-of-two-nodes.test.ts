@@ -73,6 +73,7 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
   test('each finds the entries of both, newest first, from then on and after a restart', async () => {
     const folder = newFolder()
     await using one = await openNode(newFolder(), 'one')
+    expect(await one.auditLog.verify()).not.toHaveProperty('logs')
     {
       await using two = await openNode(folder, 'two')
       for (const [i, node] of [one, two, one, two, one].entries()) {
@@ -83,6 +84,8 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
       expect([await one.seen(), await two.seen()]).toEqual([all, all])
       expect(await two.seen({ agent: 'late' })).toEqual([2, 'one 2', 'two 1'])
       expect(await two.seen({ offset: 3 })).toEqual([5, 'two 0', 'one 0'])
+      const logs = { own: 'two', others: 1 }
+      expect(await two.auditLog.verify()).toMatchObject({ verified_through: 1, logs })
       const [newest] = (await one.auditLog.query({ limit: 1, offset: 0 })).entries
       expect(await two.auditLog.find(newest?.id ?? '')).toEqual(newest)
       expect(await two.auditLog.rows.ends()).toEqual([

@@ -43,10 +43,12 @@ const AcknowledgeDialog = ({ onClose }: { readonly onClose: () => void }) => {
   )
 }
 
-const headlineOf = ({ integrity, verified_through }: Integrity, kind: string): string => {
+const headlineOf = ({ integrity, verified_through, logs }: Integrity, kind: string): string => {
   if (integrity === 'failed') return text.failed(kind)
   if (integrity === 'incomplete') return text.incomplete
-  return verified_through < 0 ? text.empty : text.verified(numberText(verified_through))
+  if (verified_through < 0) return text.empty
+  const through = text.verified(numberText(verified_through))
+  return logs ? text.verifiedOf(through, logs.own, logs.others) : through
 }
 
 const tones = { verified: 'good', incomplete: 'warn', failed: 'bad' } as const
