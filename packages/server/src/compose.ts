@@ -411,6 +411,7 @@ export async function compose(
       ids,
       clock,
       denyHardlinks: settings['files.deny_hardlinks'],
+      own: dataDir,
       onSweepError: (cause) => log.warn({ err: cause }, 'left-over files could not be removed'),
     }),
   )

@@ -481,6 +481,29 @@ test('a mount that leads into the system is refused, one that is not there yet i
   expect(await text(kit.files, `${later}/x`)).toBe('there')
 })
 
+test('a mount whose link leads to the data of the service by now is refused, and what holds it', async () => {
+  using kit = open()
+  const at = (name: string) => path.join(kit.base, name)
+  mkdirSync(at('OUT/data/policies'), { recursive: true })
+  symlinkSync(at('OUT/data'), at('own'))
+  symlinkSync(at('ROOT-evil'), at('given'))
+  const filesOf = (factory: ReturnType<typeof createFilesFactory>) =>
+    factory.open({
+      ...{ name: 'alpha', workspace: at('OUT/data/workspace') },
+      mounts: [{ path: at('given'), read_only: true }],
+    })
+  {
+    using factory = createFilesFactory({ ids, clock, own: at('own') })
+    expect(await text(filesOf(factory), `${at('given')}/x`)).toBe('CANARY-FS-2')
+  }
+  for (const target of ['OUT/data/policies', 'OUT/data', 'OUT']) {
+    rmSync(at('given'))
+    symlinkSync(at(target), at('given'))
+    using factory = createFilesFactory({ ids, clock, own: at('own') })
+    expect(() => filesOf(factory)).toThrow(/given: it leads to the data of the service itself/)
+  }
+})
+
 test('finds a workspace again that was deleted and made anew', async () => {
   using kit = open()
   kit.put('a', 'one')

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs'
 import type { Clock } from '../ports/clock.ts'
 import type { Files, FilesFactory } from '../ports/files.ts'
 import type { Ids } from '../ports/ids.ts'
@@ -17,6 +18,8 @@ export type FilesOptions = {
   readonly denyHardlinks?: boolean
   /** Told when clearing up after a killed process fails; it is tried again at the next start. */
   readonly onSweepError?: (error: unknown) => void
+  /** The service's own data, which no mount may lead to or hold. */
+  readonly own?: string
   /** False walks by path and compares afterwards, as systems without `/proc` must. */
   readonly descriptorPaths?: boolean
 }
@@ -26,8 +29,9 @@ type Known = { readonly key: string; readonly roots: Roots; readonly files: File
 /** A root that is refused closes those before it. */
 const openRoots = (
   { workspace, mounts }: Pick<Parameters<FilesFactory['open']>[0], 'workspace' | 'mounts'>,
-  byPath: boolean,
+  options: { readonly byPath: boolean; readonly own: string | null },
 ): Roots => {
+  const { byPath, own } = options
   const opened: Root[] = []
   const open = (folder: ConstructorParameters<typeof Root>[0]): Root => {
     const root = new Root(folder, byPath)
@@ -37,7 +41,7 @@ const openRoots = (
   try {
     return Roots.of(
       open({ path: workspace, readOnly: false, make: true }),
-      ...mounts.map(({ path, read_only }) => open({ path, readOnly: read_only, make: false })),
+      ...mounts.map(({ path, read_only }) => open({ path, readOnly: read_only, make: false, own })),
     )
   } catch (error) {
     for (const root of opened) root.close()
@@ -49,6 +53,7 @@ const openRoots = (
 export const createFilesFactory = (options: FilesOptions): FilesFactory & Disposable => {
   const { ids, clock, denyHardlinks = false, onSweepError = () => {} } = options
   const byPath = !(options.descriptorPaths ?? descriptorPathsWork)
+  const own = options.own === undefined ? null : realpathSync(options.own)
   const temps = new Temps()
   const trash = new Trash({ ids, clock })
   const known = new Map<string, Known>()
@@ -65,7 +70,7 @@ export const createFilesFactory = (options: FilesOptions): FilesFactory & Dispos
       byRecord.set(agent, before)
       return before
     }
-    const roots = openRoots(agent, byPath)
+    const roots = openRoots(agent, { byPath, own })
     // Operations under way with the old roots hold descriptors of their own and end undisturbed.
     before?.roots.close()
     const files = new AgentFiles({ roots, temps, trash, denyHardlinks })

@@ -1,4 +1,12 @@
-import { chownSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -20,7 +28,9 @@ test.runIf(process.getuid?.() === 0)(
     mkdirSync(join(workspace, 'tree/below'), { recursive: true })
     for (const name of ['old', 'tree/a', 'tree/below/b']) writeFileSync(join(workspace, name), 'x')
     chownSync(workspace, owner, owner)
-    using factory = createFilesFactory(fakes)
+    const descriptors = () => readdirSync('/proc/self/fd').length
+    const before = descriptors()
+    const factory = createFilesFactory(fakes)
     const files = factory.open({ name: 'alpha', workspace, mounts: [] })
     await files.write('written', bytes, { createParents: false })
     await files.write('deep/er/written', bytes, { createParents: true })
@@ -41,14 +51,21 @@ test.runIf(process.getuid?.() === 0)(
     ]
     for (const name of [...made, 'copied', 'tree2', 'tree2/a', 'tree2/below', 'tree2/below/b'])
       expect([name, lstatSync(join(workspace, name)).uid]).toEqual([name, owner])
+    factory[Symbol.dispose]()
+    await expect.poll(descriptors).toBeLessThanOrEqual(before)
   },
 )
 
-test.runIf(process.getuid?.() === 0)('in a folder of root it stays with root', async () => {
-  const workspace = mkdtempSync(join(tmpdir(), 'gatehouse-owner-'))
-  onTestFinished(() => rmSync(workspace, { recursive: true }))
-  using factory = createFilesFactory(fakes)
-  const files = factory.open({ name: 'alpha', workspace, mounts: [] })
-  await files.write('written', bytes, { createParents: false })
-  expect(lstatSync(join(workspace, 'written')).uid).toBe(0)
-})
+test.runIf(process.getuid?.() === 0)(
+  'in a folder of root it stays with root, and its group too',
+  async () => {
+    const workspace = mkdtempSync(join(tmpdir(), 'gatehouse-owner-'))
+    chownSync(workspace, 0, owner)
+    onTestFinished(() => rmSync(workspace, { recursive: true }))
+    using factory = createFilesFactory(fakes)
+    const files = factory.open({ name: 'alpha', workspace, mounts: [] })
+    await files.write('written', bytes, { createParents: false })
+    const { uid, gid } = lstatSync(join(workspace, 'written'))
+    expect([uid, gid]).toEqual([0, process.getgid?.()])
+  },
+)

@@ -31,12 +31,19 @@ export class Root {
   dev = -1
   ino = -1
   readonly #byPath: boolean
+  readonly #ours: string | null
   #dir: Dir | null = null
   #mount: string | null = null
   #closed = false
 
   constructor(
-    folder: { readonly path: string; readonly readOnly: boolean; readonly make: boolean },
+    folder: {
+      readonly path: string
+      readonly readOnly: boolean
+      readonly make: boolean
+      /** Real path of the service's own data, for a folder that must not lead to it or hold it. */
+      readonly own?: string | null
+    },
     byPath: boolean,
   ) {
     const refuse = (detail: string): GatehouseError =>
@@ -50,6 +57,7 @@ export class Root {
     this.#own = [components]
     this.spellings = this.#own
     this.#byPath = byPath
+    this.#ours = folder.own ?? null
     if (forbidden.some((f) => isUnder(this.path, f)))
       throw refuse('it is part of the system itself')
     if (folder.make) mkdirSync(this.path, { recursive: true, mode: 0o700 })
@@ -63,10 +71,13 @@ export class Root {
 
   #open(): Dir {
     const real = realpathSync(this.path)
-    if (real === '/' || forbidden.some((f) => isUnder(real, f))) {
-      const detail = 'it leads into the system itself'
-      throw new GatehouseError('InvalidConfiguration', { origin: this.path, detail })
-    }
+    const refuse = (detail: string): GatehouseError =>
+      new GatehouseError('InvalidConfiguration', { origin: this.path, detail })
+    if (real === '/' || forbidden.some((f) => isUnder(real, f)))
+      throw refuse('it leads into the system itself')
+    // @SECURITY A link on the way may be another than when the folder was given; confinement.test.ts.
+    if (this.#ours !== null && (isUnder(real, this.#ours) || isUnder(this.#ours, real)))
+      throw refuse('it leads to the data of the service itself')
     const dir = Dir.open(real, this.#byPath)
     const stat = fstatSync(dir.fd)
     this.dev = stat.dev

@@ -118,9 +118,14 @@ test('anchors are compared by head and by root, in their order, as far as there 
   expect((await verify(sound.all, { anchors: [rootOnly] })).fault).not.toBeNull()
   const right = { ...rootOnly, root: root ?? '' }
   expect((await verify(sound.all, { anchors: [right] })).fault).toBeNull()
-  // What lies before the start was compared before.
+  const { head = '' } = anchor(9)
+  const headOnly: Anchor = { size: 9, head, source: 'a head' }
+  expect((await verify(sound.all, { anchors: [headOnly] })).fault).toBeNull()
+  // What lies before the start was compared before, and hides nothing that lies behind it.
   const from = sound.state(9)
   expect((await verify(sound.all, { from, anchors: wrong(9, other) })).fault).toBeNull()
+  const behind = { from, anchors: [anchor(4), anchor(12, other)] }
+  expect((await verify(sound.all, behind)).fault).toMatchObject({ seq: 9 })
 })
 
 test('of entries that somebody recomputed the first one without our seal is named', async () => {
@@ -140,7 +145,13 @@ test('of entries that somebody recomputed the first one without our seal is name
   expect((await verify(copies, { anchors })).fault).toMatchObject({ seq: 4, id: 'e4' })
   expect((await verify(copies, { anchors, sealer })).fault).toMatchObject({ seq: 4, id: 'e4' })
   const some = copies.map((entry, seq) => (seq < 6 ? (sound.all[seq] ?? entry) : entry))
-  expect((await verify(some, { anchors, sealer })).fault).toMatchObject({ seq: 6, id: 'e6' })
+  expect((await verify(some, { anchors, sealer })).fault).toMatchObject({
+    ...{ kind: 'modified', seq: 6, id: 'e6' },
+  })
+  // A seal behind the checkpoint that differs says nothing of what lies before it.
+  const late = sound.all.map((entry, seq) => (seq === 14 ? { ...entry, seal: 'x' } : entry))
+  const differing = [anchor(4), anchor(12, { root: 'f'.repeat(64) })]
+  expect((await verify(late, { anchors: differing, sealer })).fault).toMatchObject({ seq: 4 })
 })
 
 test('a changed entry is named, and the state is the one before it', async () => {
