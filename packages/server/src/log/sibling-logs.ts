@@ -53,6 +53,8 @@ class GrowingLog extends LogReader {
   }
 }
 
+type Place = { readonly folder: string; readonly log: GrowingLog }
+
 type Removals = readonly ChainRemoval[]
 
 /** Bytes at the end of a file of checkpoints: far more than one takes, and no more to read after years. */
@@ -91,6 +93,8 @@ export const removalIn = (folder: string, chain: string): Removals => {
 export class SiblingLogs implements ReadableChains {
   readonly #folders: () => readonly string[]
   readonly #logs = new Map<string, GrowingLog>()
+  /** Folders of the chains that were found, so that nobody looks through all logs for one. */
+  readonly #places = new Map<string, string>()
   /** Statements by their chains, each with how its files were: signatures are checked once. */
   readonly #removals = new Map<string, { readonly print: string; readonly found: Removals }>()
 
@@ -100,7 +104,7 @@ export class SiblingLogs implements ReadableChains {
   }
 
   async read(chain: string, from: number, limit: number) {
-    const log = this.#refreshed().find((one) => one.chain === chain)
+    const log = this.#find(chain)?.log
     const found: { readonly seq: number; readonly hash: string; readonly body: string }[] = []
     for (const group of log?.entries(from) ?? [])
       for (const { seq, hash, body } of group) {
@@ -111,7 +115,7 @@ export class SiblingLogs implements ReadableChains {
   }
 
   async ends() {
-    return this.#refreshed().flatMap(({ chain, end }) =>
+    return this.#refreshed().flatMap(({ log: { chain, end } }) =>
       chain === null || end === 0 ? [] : [{ chain, next: end }],
     )
   }
@@ -125,8 +129,8 @@ export class SiblingLogs implements ReadableChains {
   }
 
   async checkpoint(chain: string) {
-    const folder = this.#folders()[this.#refreshed().findIndex((log) => log.chain === chain)]
-    return folder === undefined ? null : lastCheckpointIn(folder, chain)
+    const place = this.#find(chain)
+    return place ? lastCheckpointIn(place.folder, chain) : null
   }
 
   /** The first process alone makes roots, and nobody else looks at them. */
@@ -135,11 +139,9 @@ export class SiblingLogs implements ReadableChains {
   }
 
   #ofEach<T>(find: (folder: string, chain: string) => readonly T[]): readonly T[] {
-    const logs = this.#refreshed()
-    return this.#folders().flatMap((folder, i) => {
-      const chain = logs[i]?.chain ?? null
-      return chain === null ? [] : find(folder, chain)
-    })
+    return this.#refreshed().flatMap(({ folder, log: { chain } }) =>
+      chain === null ? [] : find(folder, chain),
+    )
   }
 
   #removalIn(folder: string, chain: string): Removals {
@@ -155,15 +157,28 @@ export class SiblingLogs implements ReadableChains {
   /** Reads everything anew from now on. */
   protected forget(): void {
     this.#logs.clear()
+    this.#places.clear()
   }
 
-  #refreshed(): readonly GrowingLog[] {
-    return this.#folders().map((folder) => {
-      const log = this.#logs.get(folder) ?? new GrowingLog(path.join(folder, logFolder))
-      this.#logs.set(folder, log)
-      log.refresh()
-      return log
-    })
+  /** The log of a chain as it is by now. Only for one that was not seen yet all are looked at. */
+  #find(chain: string): Place | undefined {
+    const folder = this.#places.get(chain)
+    return folder === undefined
+      ? this.#refreshed().find(({ log }) => log.chain === chain)
+      : this.#refresh(folder)
+  }
+
+  #refreshed(): readonly Place[] {
+    return this.#folders().map((folder) => this.#refresh(folder))
+  }
+
+  #refresh(folder: string): Place {
+    const log = this.#logs.get(folder) ?? new GrowingLog(path.join(folder, logFolder))
+    this.#logs.set(folder, log)
+    log.refresh()
+    const { chain } = log
+    if (chain !== null && !this.#places.has(chain)) this.#places.set(chain, folder)
+    return { folder, log }
   }
 }
 
