@@ -111,7 +111,14 @@ const takeNote = async (gate: Installation): Promise<void> => {
     /^Verified through entry \d+ of the log of node-\w+; nothing is wrong with the other one$/
   await page.getByText(told).waitFor()
   const card = page.getByRole('region', { name: 'One root over all logs' })
-  await card.getByText('2, all as under the root').waitFor()
+  const line = card.getByText('2 logs, all as under it')
+  await line.waitFor()
+  // On a phone the list begins on the first screen.
+  const list = page.getByLabel('Audit entries, newest first')
+  await page.setViewportSize({ width: 390, height: 844 })
+  expect((await list.boundingBox())?.y).toBeLessThan(600)
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await line.click()
   const saved = page.waitForEvent('download')
   await card.getByRole('button', { name: 'Download the note' }).click()
   const note = await (await saved).path()

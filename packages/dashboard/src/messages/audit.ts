@@ -36,9 +36,8 @@ export const auditText = {
   root: 'One root over all logs',
   rootHint:
     'Keep its note elsewhere: whoever has it can tell later whether any of the logs was shortened, put back or taken away.',
-  rootOver: 'Logs',
   rootHolds: (n: number, text: string) =>
-    n === 1 ? '1, which is as under the root' : `${text}, all as under the root`,
+    n === 1 ? '1 log, as under it' : `${text} logs, all as under it`,
   rootSigned: 'Signed',
   rootBy: 'By the process of',
   rootHash: 'Root',

@@ -69,7 +69,7 @@ const Words = ({ integrity }: { readonly integrity: Integrity }) => {
         {failed && first_bad_id !== undefined && (
           <>{text.firstBad(numberText(first_bad_seq ?? 0), first_bad_id)} </>
         )}
-        {detail !== undefined && <Visible text={`${detail} `} />}
+        {detail !== undefined && <Visible text={`${text.sentence(detail)} `} />}
         {text.checkedAt} <Time at={verified_at} />
       </p>
     </>

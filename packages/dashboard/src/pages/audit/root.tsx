@@ -1,5 +1,6 @@
 import type { AuditEntry, SignedRoot } from '@gatehouse/contract'
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useRead } from '../../api.ts'
 import { auditText as text } from '../../messages/audit.ts'
 import { Button } from '../../ui/button.tsx'
@@ -28,36 +29,47 @@ const Note = ({ note }: { readonly note: string }) => (
   </div>
 )
 
-/** The newest root over all logs, with which they were just compared, to give to a witness. */
+const NoteOf = ({ id }: { readonly id: string }) => (
+  <Loaded query={useRead('showAuditEntry', { id })}>
+    {(entry) => <Note note={noteIn(entry)} />}
+  </Loaded>
+)
+
+/** The newest root over all logs, with which they were just compared: a line above the list, which opens for a witness. */
 export const RootCard = ({ root }: { readonly root: SignedRoot }) => {
   const { entry: id, logs, signed_at, chain } = root
+  const [open, setOpen] = useState(false)
   return (
-    <section className="card mb-4 grid gap-3 p-4" aria-label={text.root}>
-      <div>
-        <h2 className="text-[1.067rem] font-semibold">{text.root}</h2>
-        <p className="text-ink-soft">{text.rootHint}</p>
-      </div>
-      <Facts
-        items={[
-          [text.rootOver, text.rootHolds(logs, numberText(logs))],
-          [text.rootSigned, <Time key="at" at={signed_at} />],
-          [
-            text.rootBy,
-            <Link key="by" to="/audit/$id" params={{ id }} className="mono underline">
-              <Visible text={chain} />
-            </Link>,
-          ],
-          [
-            text.rootHash,
-            <span key="hash" className="mono">
-              {root.root}
-            </span>,
-          ],
-        ]}
-      />
-      <Loaded query={useRead('showAuditEntry', { id })}>
-        {(entry) => <Note note={noteIn(entry)} />}
-      </Loaded>
+    <section className="card mb-4" aria-label={text.root}>
+      <details open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary className="px-4 py-2.5">
+          <h2 className="inline font-medium">{text.root}</h2>{' '}
+          <span className="text-ink-soft">{text.rootHolds(logs, numberText(logs))}</span>
+        </summary>
+        {open && (
+          <div className="grid gap-3 px-4 pb-4">
+            <p className="text-ink-soft">{text.rootHint}</p>
+            <Facts
+              items={[
+                [text.rootSigned, <Time key="at" at={signed_at} />],
+                [
+                  text.rootBy,
+                  <Link key="by" to="/audit/$id" params={{ id }} className="mono underline">
+                    <Visible text={chain} />
+                  </Link>,
+                ],
+                [
+                  text.rootHash,
+                  <span key="hash" className="mono">
+                    {root.root}
+                  </span>,
+                ],
+              ]}
+            />
+            <NoteOf id={id} />
+          </div>
+        )}
+      </details>
     </section>
   )
 }
