@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -403,11 +404,18 @@ test('a folder inside the workspace keeps its rules when it is deleted and made 
   expect(await text(files, 'docs/page')).toBe('page')
   rmSync(kit.at('docs'), { recursive: true })
   kit.put('docs/page', 'again')
-  expect(await outcome(() => files.trash('docs', { recursive: true }))).toBe('ProtectedPath')
+  await expect(files.trash('docs', { recursive: true })).rejects.toMatchObject({
+    type: 'ProtectedPath',
+    facts: { path: 'docs', detail: 'it is, or holds, one of the folders given to the agent' },
+  })
   expect(await outcome(async () => files.pin('docs', { writable: true }))).toBe('ReadOnlyRoot')
   const writing = () => files.write('docs/page', newBytes, { createParents: false })
   expect(await outcome(writing)).toBe('ReadOnlyRoot')
   expect(await text(files, 'docs/page')).toBe('again')
+  // It is the same folder wherever somebody moves it.
+  renameSync(kit.at('docs'), kit.at('moved'))
+  const moved = () => files.write('moved/page', newBytes, { createParents: false })
+  expect(await outcome(moved)).toBe('ReadOnlyRoot')
 })
 
 test('a link that an agent puts where a folder is to be does not become its folder', async () => {
@@ -431,6 +439,14 @@ test('a link that an agent puts where a folder is to be does not become its fold
     factory.open({ name: 'alpha', workspace: kit.root, mounts: mounts(kit.base) }),
   ).toThrow(/data: a link in .*ROOT leads to it/)
   expect(readdirSync('/proc/self/fd').length).toBe(before)
+  // What agents can't write they put no link in.
+  const given = [kit.out, path.join(kit.out, 'linked')]
+  symlinkSync(kit.at('.'), path.join(kit.out, 'linked'))
+  const shelf = factory.open({
+    ...{ name: 'beta', workspace: path.join(kit.base, 'ROOT-evil') },
+    mounts: given.map((folder) => ({ path: folder, read_only: true })),
+  })
+  expect((await shelf.list(path.join(kit.out, 'linked'))).entries.length).toBeGreaterThan(0)
   rmSync(kit.at('data'))
   mkdirSync(kit.at('data'))
   kit.put('data/x', 'inside')

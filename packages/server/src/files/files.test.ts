@@ -351,9 +351,14 @@ test('the workspace itself is never deleted or moved', async () => {
   using kit = open()
   kit.put('a/b/c', '')
   for (const p of ['.', kit.root, 'a/..']) {
-    expect(await typeOf(kit.files.trash(p, { recursive: true }))).toBe('ProtectedPath')
-    expect(await typeOf(kit.files.move(p, 'moved', { overwrite: false }))).toBe('ProtectedPath')
+    const facts = { path: p, detail: 'it is one of the folders given to the agent' }
+    const refused = { type: 'ProtectedPath', facts }
+    await expect(kit.files.trash(p, { recursive: true })).rejects.toMatchObject(refused)
+    await expect(kit.files.move(p, 'moved', { overwrite: false })).rejects.toMatchObject(refused)
   }
+  await expect(kit.files.trash('a/none', { recursive: true })).rejects.toMatchObject({
+    ...{ type: 'FileNotFound', facts: { path: 'a/none' } },
+  })
   await kit.files.trash('a/b/..', { recursive: true })
   expect((await kit.files.list('.')).entries).toEqual([])
 })

@@ -12,6 +12,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createFilesFactory } from './create-files-factory.ts'
+import { pinFolder } from './pin.ts'
+import { Root } from './root.ts'
+import { Roots } from './roots.ts'
 
 /** The folders of an agent: a workspace, and in it or beside it a shelf to read from. */
 const filesOf = (work: string, shelf: string) => {
@@ -66,8 +69,15 @@ test('a folder inside another that is not there takes nothing else with it', () 
   const { work, shelf, outside, files } = open()
   rmSync(shelf, { recursive: true })
   const later = filesOf(work, shelf)
-  for (const put of [() => {}, () => symlinkSync(outside, shelf)]) {
-    put()
+  const put: (() => void)[] = [
+    () => {},
+    () => symlinkSync(outside, shelf),
+    () => symlinkSync('inner', shelf),
+    () => writeFileSync(shelf, ''),
+  ]
+  for (const step of put) {
+    rmSync(shelf, { force: true })
+    step()
     using whole = later.pin('.', { writable: true })
     expect(whole.inner).toEqual([])
   }
@@ -77,6 +87,20 @@ test('a folder inside another that is not there takes nothing else with it', () 
   mkdirSync(shelf)
   using whole = later.pin('.', { writable: true })
   expect(whole.inner).toMatchObject([{ path: shelf, read_only: true }])
+})
+
+test('a folder inside another that cannot be held lets nothing be held that it lies in', () => {
+  const { work, shelf } = open()
+  const root = (path: string) => new Root({ path, readOnly: path === shelf, make: false }, false)
+  const [workspace, inner] = [root(work), root(shelf)]
+  onTestFinished(() => workspace.close())
+  const roots = Roots.of(workspace, inner)
+  inner.close()
+  const before = readdirSync('/proc/self/fd').length
+  expect(() => pinFolder(roots, '.', { writable: true })).toThrow(
+    expect.objectContaining({ type: 'PathOutOfScope', facts: { path: shelf } }),
+  )
+  expect(readdirSync('/proc/self/fd').length).toBe(before)
 })
 
 test('what is no folder of the agent is not held', () => {

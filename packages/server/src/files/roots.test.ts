@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -12,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import { expect, onTestFinished, test } from 'vitest'
+import { Dir, mountOf } from './dir.ts'
 import { assertPath, componentsOf } from './paths.ts'
 import { isMissing, type Parents, walkToPlace } from './place-walk.ts'
 import { Root } from './root.ts'
@@ -141,6 +143,43 @@ test('a folder inside another is one by either of its paths, and keeps its own r
   expect(why(() => walkTo(roots, 'inner/a', 'write'))).toContain('read-only')
   using walk = walkTo(roots, 'inner/a', 'read')
   expect(walk.root).toBe(inner)
+})
+
+test('a folder that was exchanged for another since it was opened is not taken for it', () => {
+  const folder = base()
+  for (const name of ['work/inner', 'work/other'])
+    mkdirSync(join(folder, name), { recursive: true })
+  const [work, inner] = [root(join(folder, 'work')), root(join(folder, 'work/inner'))]
+  expect(Roots.of(work, inner).all).toEqual([work, inner])
+  renameSync(join(folder, 'work/inner'), join(folder, 'work/old'))
+  renameSync(join(folder, 'work/other'), join(folder, 'work/inner'))
+  expect(why(() => Roots.of(work, inner))).toContain('which the agent can change')
+})
+
+test('a folder that is known by its path is only itself, and no link in its place', () => {
+  const folder = base()
+  const at = (name: string) => join(folder, name)
+  mkdirSync(at('a/b'), { recursive: true })
+  const dir = Dir.open(at('a'), true)
+  onTestFinished(() => dir.close())
+  expect([dir.holds(), dir.device()]).toEqual([true, statSync(folder).dev])
+  const again = dir.again()
+  expect([again.at, again.holds()]).toEqual([`${at('a')}/`, true])
+  again.close()
+  renameSync(at('a'), at('moved'))
+  expect(dir.holds()).toBe(false)
+  symlinkSync('moved', at('a'))
+  expect(dir.holds()).toBe(false)
+  expect(why(() => dir.again())).toMatch(/ENOTDIR|ELOOP/)
+})
+
+test('the mount of a file is told by the system, and of none where nothing is open', () => {
+  const folder = base()
+  const [one, other] = [Dir.open(folder, false), Dir.open('/proc', false)]
+  expect(mountOf(one.fd)).toMatch(/^\d+$/)
+  expect(mountOf(other.fd)).not.toBe(mountOf(one.fd))
+  for (const dir of [one, other]) dir.close()
+  expect(mountOf(1_000_000)).toBeNull()
 })
 
 test('a folder right below the root of the file system is one too', () => {

@@ -186,15 +186,15 @@ export class Walk implements Disposable {
     try {
       child = this.dir.child(name)
     } catch (error) {
-      const code = codeOf(error)
-      if (code === 'ENOENT' && this.#make) {
+      if (codeOf(error) === 'ENOENT' && this.#make) {
         this.#assertMayMake(components, at)
         child = this.#makeFolder(name)
-      } else if (code === 'ELOOP' || code === 'ENOTDIR' || code === 'EMLINK') {
+      } else {
+        // Systems differ in how they refuse a link there: whether it is one says the link.
         const target = this.#readLink(name)
         if (target === null) throw error
         return target
-      } else throw error
+      }
     }
     this.#dirs.push(child)
     this.#names.push(name)
@@ -204,7 +204,6 @@ export class Walk implements Disposable {
 
   /** A folder on the way is made for what the rest of the path names, and that is what policy is asked of. */
   #assertMayMake(components: readonly string[], at: number): void {
-    if (!this.#roots.reach) return
     const from = [this.#root.path, ...this.#names].join('/')
     const rest = components.slice(at)
     const argument = this.#argument

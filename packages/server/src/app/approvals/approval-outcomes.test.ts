@@ -204,7 +204,7 @@ test('a wait ends with the decision, with its time, or with the caller, and look
   expect(await delivered(kit, id)).toBe('yes')
   await expect(
     kit.app.waitApprovalOutcome(kit.op('beta'), { approval_id: id, timeout_ms: 0 }),
-  ).rejects.toMatchObject({ type: 'ApprovalNotFound' })
+  ).rejects.toMatchObject({ type: 'ApprovalNotFound', facts: { approval_id: id } })
 })
 
 test('the agent hears of the outcome once, with what it was about', async () => {

@@ -78,7 +78,7 @@ export async function waitUntilResolved(
     if (leftMs <= 0 || signal.aborted) return await isResolvedNow()
     const changed = new AbortController()
     const wake = () => changed.abort()
-    signal.addEventListener('abort', wake, { once: true })
+    signal.addEventListener('abort', wake)
     // Listening begins before the look, so a change between the two is not missed.
     using _listening = deps.signals.on((next) => {
       if (next.id === id) wake()

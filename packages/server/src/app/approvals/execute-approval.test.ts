@@ -4,9 +4,11 @@ import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
 import { replacing } from '@gatehouse/testkit/replacing'
 import { expect, test } from 'vitest'
 import { closeTicket } from '../../../test/kit/tickets.ts'
+import { silent } from '../../log/testing.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import type { Capability } from '../../ports/capability.ts'
 import type { Storage } from '../../ports/storage.ts'
+import { MemoryBudget } from '../call/memory-budget.ts'
 
 // Between the decision and the run anything may change: what was decided on runs as it was shown, once, or not at all.
 
@@ -15,11 +17,28 @@ rules:
   - { match: "*", tier: approval_required }
 `
 
+const mib = 1024 * 1024
+
+class AskedBudget extends MemoryBudget {
+  asked = 0
+
+  override room(...given: Parameters<MemoryBudget['room']>): ReturnType<MemoryBudget['room']> {
+    this.asked += 1
+    return super.room(...given)
+  }
+}
+
+/** A log whose errors are kept. */
+const heard = () => {
+  const errors: string[] = []
+  return {
+    log: { ...silent, error: (_facts: object, text: string) => void errors.push(text) },
+    errors,
+  }
+}
+
 /** An approved call that has not run yet; `ran` counts the runs. */
-const approved = async (
-  run?: () => Promise<{ closed: number }>,
-  ports: NonNullable<KitOptions['ports']> = (_name, port) => port,
-) => {
+const approved = async (run?: () => Promise<{ closed: number }>, options: KitOptions = {}) => {
   let ran = 0
   const close = closeTicket({
     run: async () => {
@@ -27,7 +46,7 @@ const approved = async (
       return run ? await run() : { closed: 7 }
     },
   })
-  const kit = await createKit({ policy, runsApproved: false, ports })
+  const kit = await createKit({ policy, runsApproved: false, ...options })
   const use = (...all: Capability[]) => kit.registry.replaceGroup('tickets', all)
   use(close)
   await kit.agent('alpha')
@@ -78,8 +97,10 @@ const changes: readonly (readonly [
 test.each(changes)('%s: nothing runs, and the log says why', async (why, change) => {
   await using made = await approved()
   await change(made.kit, made.use)
+  const told: string[] = []
+  using _listening = made.kit.app.subscribeApprovals((one) => void told.push(one.execution.state))
   const { outcome, entry, stored } = await made.end()
-  expect(made.ran).toBe(0)
+  expect([made.ran, told]).toEqual([0, ['refused']])
   const error = { type: 'ApprovalStale', message: expect.stringContaining(why) as string }
   expect(outcome).toMatchObject({ status: 'approved', result: { success: false, error } })
   expect(stored).toMatchObject({ execution: 'refused', exec_id: null })
@@ -163,7 +184,8 @@ test('a claim that changes nothing runs nothing, and leaves no trace of a run', 
     })
   const ports = <T extends object>(name: string, port: T): T =>
     name === 'auditLog' ? (lateIn(port as never) as never) : port
-  await using made = await approved(undefined, ports)
+  const { log, errors } = heard()
+  await using made = await approved(undefined, { ports, log })
   isLate = true
   await expect
     .poll(() => {
@@ -173,10 +195,75 @@ test('a claim that changes nothing runs nothing, and leaves no trace of a run', 
     .toBeGreaterThan(1)
   expect(made.ran).toBe(0)
   const runs = (await made.kit.audit()).filter(({ detail }) => detail?.execution === 'running')
-  expect(runs).toEqual([])
+  expect([runs, errors]).toEqual([[], []])
+  // Nor does a refusal that changes nothing.
+  await made.kit.app.pauseAgent(made.kit.operator(), { name: 'alpha' })
+  const before = lost
+  await expect
+    .poll(() => {
+      made.kit.clock.move(1_000)
+      return lost
+    })
+    .toBeGreaterThan(before + 1)
+  const denied = (await made.kit.audit()).filter(({ result }) => result === 'denied')
+  expect([denied, errors]).toEqual([[], []])
+  await made.kit.app.resumeAgent(made.kit.operator(), { name: 'alpha' })
   isLate = false
   await made.end()
   expect(made.ran).toBe(1)
+})
+
+test('a call that was closed as interrupted while it ran stays so, whatever comes of it', async () => {
+  let end = (_result: { closed: number }) => {}
+  await using made = await approved(() => new Promise((resolve) => (end = resolve)))
+  const { kit, id } = made
+  await expect
+    .poll(() => {
+      kit.clock.move(1_000)
+      return made.ran
+    })
+    .toBe(1)
+  const running = (await kit.storage.approvals.find(id)) ?? expect.fail('nothing stored')
+  await kit.storage.approvals.replace(running, { ...running, execution: 'interrupted' })
+  const told: string[] = []
+  using _listening = kit.app.subscribeApprovals((one) => void told.push(one.execution.state))
+  end({ closed: 7 })
+  await expect.poll(() => told).toEqual(['interrupted'])
+  expect(await kit.storage.approvals.find(id)).toMatchObject({ execution: 'interrupted' })
+  const calls = (await kit.audit()).filter(({ kind }) => kind === 'call')
+  expect(calls.map(({ result }) => result)).toEqual(['pending', 'pending'])
+})
+
+test('a call waits for memory as long as it takes, gives it back, and is left where the service stops', async () => {
+  const memory = new AskedBudget({ heldBytesMax: 400 * mib, heldBytesPerAgentMax: 4_000 * mib })
+  const { log, errors } = heard()
+  const made = await approved(undefined, { memory, log })
+  const { kit } = made
+  const full = async () => {
+    const held = memory.hold('beta', 0)
+    const room = await held.room(200 * mib, () => ({ signal: new AbortController().signal }))
+    return () => {
+      room[Symbol.dispose]()
+      held.release()
+    }
+  }
+  const free = await full()
+  kit.clock.move(1_000)
+  await expect.poll(() => memory.asked).toBe(2)
+  kit.clock.move(600_000)
+  expect(made.ran).toBe(0)
+  free()
+  await made.end()
+  expect(made.ran).toBe(1)
+  const other = await kit.pending('alpha', 'tickets.close', { ticket: 8 })
+  await kit.decide(other, 'approve')
+  await expect.poll(() => memory.used).toBe(0)
+  await full()
+  const { asked } = memory
+  kit.clock.move(1_000)
+  await expect.poll(() => memory.asked).toBeGreaterThan(asked)
+  await made[Symbol.asyncDispose]()
+  expect([made.ran, errors]).toEqual([1, []])
 })
 
 test('only what is approved and waits runs, though an older look found more', async () => {
@@ -192,7 +279,7 @@ test('only what is approved and waits runs, though an older look found more', as
           approvals: older((port as unknown as Storage).approvals),
         }) as unknown as T)
       : port
-  await using made = await approved(undefined, ports)
+  await using made = await approved(undefined, { ports })
   const { kit } = made
   const asked = (ticket: number) => kit.pending('alpha', 'tickets.close', { ticket })
   const [rejected, cancelled, pending] = [await asked(1), await asked(2), await asked(3)]
