@@ -32,6 +32,7 @@ type Listed = {
     readonly answering: boolean
     readonly address: string | null
     readonly policy_version: string | null
+    readonly log_finding: { readonly kind: string } | null
   }[]
 }
 
@@ -55,6 +56,14 @@ const ask = async <T>(node: Installation, method: string, path: string): Promise
     headers: { authorization: `Bearer ${token}` },
   })
   return { ...((await answer.json()) as T), http: answer.status }
+}
+
+/** Changes an entry in the files of a node's log, as somebody with its disk may. */
+const changeLog = ({ dataDir }: Installation): void => {
+  const file = join(dataDir, 'audit/segments/0000000000000000.log')
+  const bytes = readFileSync(file)
+  bytes.write('b', bytes.indexOf('"actor":"') + '"actor":"'.length)
+  writeFileSync(file, bytes)
 }
 
 /** A machine whose clock is wrong. */
@@ -87,6 +96,12 @@ const personOf = async (node: Installation, other: string) => {
     choose: async (act: 'Drain' | 'Resume') => {
       await keys.choose(`Actions for ${other}`, act)
       await row.getByText(act === 'Drain' ? 'Draining' : 'Active', { exact: true }).waitFor()
+    },
+    sees: async (found: RegExp) => {
+      await page.reload()
+      await row.getByText(found).waitFor()
+      expect(await dashboard.axeFindings()).toEqual([])
+      expect(await dashboard.overhang()).toBe(0)
     },
     [Symbol.asyncDispose]: () => dashboard[Symbol.asyncDispose](),
   }
@@ -163,6 +178,23 @@ describe.skipIf(missing !== null)(
 
       await two.start(flags)
       expect(await statusOf()).toBe('active')
+      // Of its own files it alone can tell that they were changed, and the others pass it on.
+      changeLog(two)
+      expect(await two.cli(['audit', 'verify'])).not.toMatchObject({ code: 0 })
+      await expect
+        .poll(async () => (await reasons()).join())
+        .toMatch(
+          new RegExp(
+            `in the audit log \\(modified\\) ${name} \\(.*\\) found: .*acknowledge it there`,
+          ),
+        )
+      const findings = (await list()).nodes.map(({ log_finding }) => log_finding?.kind)
+      expect(findings.filter((kind) => kind !== undefined)).toEqual(['modified'])
+      expect((await one.cli(['nodes', 'list'])).stdout).toContain(
+        `${name} found in the audit log: modified: `,
+      )
+      await person?.sees(/^Found in the audit log: modified: /)
+      expect(await audit()).toMatchObject({ integrity: 'failed', kind: 'modified' })
       expect(await two.stop()).toBe(0)
       expect(await statusOf()).toBe('stopped')
       const acts = await ask<{ entries: { capability: string }[] }>(one, 'GET', '/api/audit')

@@ -60,6 +60,14 @@ test.each([
   expect(linesOf(120, { ...pageOf(entry), ...(logs ? { logs } : {}) }).at(-1)).toBe(verdict)
 })
 
+test.each([
+  ['an entry', { first_bad_id: 'aud-1', detail: 'the hash differs' }, 'modified, first at aud-1.'],
+  ['no entry', { detail: 'node-b found: a byte' }, 'modified, node-b found: a byte.'],
+])('names the finding of %s', (_what, found, said) => {
+  const page = { ...pageOf(entry), integrity: 'failed', kind: 'modified', ...found } as const
+  expect(linesOf(120, page).at(-1)).toBe(`THE LOG IS NOT VERIFIED: ${said} See: audit verify`)
+})
+
 test('says of a log without entries that it has none', () => {
   expect(linesOf(120, { ...pageOf(), verified_through: -1 }).at(-1)).toBe('The log is empty.')
 })

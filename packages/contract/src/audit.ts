@@ -93,6 +93,10 @@ export const UncheckedLog = z.object({
 })
 export type UncheckedLog = z.infer<typeof UncheckedLog>
 
+/** Finding of a verification, in short. */
+export const LogFinding = z.object({ kind: IntegrityKind, detail: z.string() })
+export type LogFinding = z.infer<typeof LogFinding>
+
 /** Log of the process that answers, and how many others there are, of other processes and nodes. */
 export const CheckedLogs = z.object({ own: z.string(), others: z.int() })
 export type CheckedLogs = z.infer<typeof CheckedLogs>

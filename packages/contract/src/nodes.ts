@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LogFinding } from './audit.ts'
 import { Timestamp } from './ids.ts'
 
 /** `missing`: it has not been seen for a while, and did not say that it would stop. */
@@ -27,6 +28,8 @@ export const ServerNode = z.object({
   sessions: z.int(),
   /** Programs of agents that run there. */
   processes: z.int(),
+  /** Finding of its verification of the audit log, as it last said; null where it found nothing. */
+  log_finding: LogFinding.nullable(),
   /** Id of its folder of workspaces: nodes that have the same one see the same folder. */
   site: z.string().nullable(),
 })

@@ -26,7 +26,7 @@ const verdict = (page: Integrity, { coloured, next }: View): string => {
     )
   }
   return red(
-    `THE LOG IS NOT VERIFIED: ${page.kind ?? 'damaged'}, first at ${page.first_bad_id ?? '?'}. See: ${next('audit verify')}`,
+    `THE LOG IS NOT VERIFIED: ${page.kind ?? 'damaged'}, ${page.first_bad_id ? `first at ${page.first_bad_id}` : (page.detail ?? '')}. See: ${next('audit verify')}`,
     coloured,
   )
 }

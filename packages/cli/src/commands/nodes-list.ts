@@ -1,3 +1,4 @@
+import { red } from '../colour.ts'
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
 
@@ -29,6 +30,11 @@ export const nodesList = defineCommand({
         ],
         nodes,
         view,
+      ),
+      ...nodes.flatMap(({ name, log_finding: found }) =>
+        found
+          ? [red(`${name} found in the audit log: ${found.kind}: ${found.detail}`, view.coloured)]
+          : [],
       ),
       ...(shared ? placesText[workspaces] : ['The store is SQLite, so there is one node.']),
     ].join('\n'),

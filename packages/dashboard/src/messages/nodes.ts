@@ -23,6 +23,7 @@ export const nodesText = {
   version: 'Version',
   policy: 'Policy',
   policyDiffers: 'differs from this node',
+  found: (kind: string, detail: string) => `Found in the audit log: ${kind}: ${detail}`,
   work: 'Runs',
   workText: (sessions: number, processes: number) =>
     `${sessions === 1 ? '1 session' : `${sessions} sessions`}, ${processes === 1 ? '1 program' : `${processes} programs`}`,

@@ -63,7 +63,11 @@ export function createApp(given: AppDeps): BoundApp {
     slots: new AgentSlots(),
     deadlines: new Deadlines(given.clock),
     draining: () => listeners.draining,
-    gateWatch: new GateWatch({ ...given, missingNodes: () => nodes.missing() }),
+    gateWatch: new GateWatch({
+      ...given,
+      missingNodes: () => nodes.missing(),
+      foundByNodes: () => nodes.found(),
+    }),
   }
   const contexts = createContexts({
     ...base,
@@ -105,6 +109,7 @@ export function createApp(given: AppDeps): BoundApp {
     sharedPolicy,
     listeners,
     processesRunning: processes.running,
+    logFinding: () => base.gateWatch.finding(given.audit.integrity()),
     endsWithNode: (node) => approvals.endWithNode(node),
   })
   const proxy = bindProxy({ ...shared, adapters: given.adapters })

@@ -13,6 +13,7 @@ import { Menu, type MenuItem } from '../../ui/menu.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
+import { Visible } from '../../ui/visible.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 
 const tones: Readonly<Record<ServerNode['status'], BadgeTone>> = {
@@ -78,12 +79,17 @@ const columnsOf = (policyHere: string | null): readonly Column<ServerNode>[] => 
     header: text.node,
     wide: true,
     sortBy: ({ name }) => name,
-    cell: ({ name, answering, place, address }) => (
+    cell: ({ name, answering, place, address, log_finding }) => (
       <>
         <span className="font-medium">{name}</span>
         {answering && <span className="text-ink-soft"> ({text.this})</span>}
         <p className="mono text-ink-soft">{address ?? '–'}</p>
         <p className="mono text-ink-soft">{place}</p>
+        {log_finding && (
+          <p className="text-bad">
+            <Visible text={text.found(log_finding.kind, log_finding.detail)} />
+          </p>
+        )}
       </>
     ),
   },

@@ -1,10 +1,13 @@
-import type { NodeList, ServerNode } from '@gatehouse/contract'
+import { LogFinding, type NodeList, type ServerNode } from '@gatehouse/contract'
 import { standingOf } from '../../domain/nodes.ts'
 import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
 
 /** Facts that a node reports about what it runs. */
-export type NodeFacts = Pick<ServerNode, 'policy_version' | 'sessions' | 'processes' | 'site'> & {
+export type NodeFacts = Pick<
+  ServerNode,
+  'policy_version' | 'sessions' | 'processes' | 'log_finding' | 'site'
+> & {
   /** Mark that the node put into its folder of workspaces, and those of other nodes that it sees there. */
   readonly site_mark: string | null
   /** Where that folder lies. */
@@ -13,13 +16,26 @@ export type NodeFacts = Pick<ServerNode, 'policy_version' | 'sessions' | 'proces
 }
 
 const idle = { policy_version: null, sessions: 0, processes: 0 }
-const none: NodeFacts = { ...idle, site: null, site_mark: null, site_path: null, sees_marks: [] }
+const none: NodeFacts = {
+  ...{ ...idle, log_finding: null },
+  ...{ site: null, site_mark: null, site_path: null, sees_marks: [] },
+}
 
 /** One that is of another version may say more or less. */
 export const factsIn = ({ facts_json }: StoredNode): NodeFacts => {
   const facts = { ...none, ...parseStored<Partial<NodeFacts>>(facts_json, 'nodes.facts_json') }
   const { policy_version, sessions, processes, site, site_mark, site_path, sees_marks } = facts
-  return { policy_version, sessions, processes, site, site_mark, site_path, sees_marks }
+  const log_finding = LogFinding.safeParse(facts.log_finding).data ?? null
+  return {
+    policy_version,
+    sessions,
+    processes,
+    log_finding,
+    site,
+    site_mark,
+    site_path,
+    sees_marks,
+  }
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -29,14 +45,14 @@ export const nodeRecord = (node: StoredNode, nowMs: number, answering: string): 
   const { name, place, address, version } = node
   const status = standingOf(node, nowMs)
   const runs = status === 'active' || status === 'draining'
-  const { policy_version, sessions, processes, site } = factsIn(node)
+  const { policy_version, sessions, processes, log_finding, site } = factsIn(node)
   return {
     ...{ name, place, version, status, address: runs ? address : null },
     answering: name === answering,
     started_at: iso(node.started_ms),
     seen_at: iso(node.seen_ms),
     ...(runs ? { policy_version, sessions, processes } : idle),
-    site,
+    ...{ log_finding, site },
   }
 }
 

@@ -2,6 +2,7 @@ import {
   type ForgottenNode,
   GatehouseError,
   type InviteNode,
+  type LogFinding,
   type NodeInvite,
   type NodeKeys,
   type NodeList,
@@ -59,6 +60,8 @@ export type Nodes = Part<NodeUseCases> & {
   health(): Components['nodes']
   /** Logs of nodes that are gone without a word: nobody compares them with their copies. */
   missing(): readonly UncheckedLog[]
+  /** Findings that other nodes have of the audit log. */
+  found(): readonly LogFinding[]
 }
 
 const takeEveryMs = 60_000
@@ -137,6 +140,7 @@ export function bindNodes(given: NodesDeps): Nodes {
     awaySites: () => presence.awaySites(),
     health: () => presence.health(),
     missing: () => presence.missing(),
+    found: () => presence.found(),
     async start() {
       await presence.start()
       deps.sharedPolicy.start()

@@ -1,4 +1,4 @@
-import type { UncheckedLog } from '@gatehouse/contract'
+import type { LogFinding, UncheckedLog } from '@gatehouse/contract'
 import { assertServable, moveKey, parseMark } from '../../domain/move-mark.ts'
 import { standingOf } from '../../domain/nodes.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
@@ -18,6 +18,8 @@ export type PresenceDeps = Pick<Basics, 'storage' | 'clock' | 'log'> &
     readonly sharedPolicy: { fault(): string | null }
     readonly sessions: { count(): number }
     readonly processesRunning: () => number
+    /** Finding of the logs of this node. */
+    readonly logFinding: () => LogFinding | null
     readonly workspaces: Pick<Workspaces, 'site' | 'path' | 'mark' | 'markOf'>
     readonly listeners: {
       /** Where agents reach this node. */
@@ -122,6 +124,19 @@ export class Presence {
     }))
   }
 
+  /** Findings of other nodes that did not stop: of their own files nobody else can tell. */
+  found(): readonly LogFinding[] {
+    return this.#others.flatMap((other) => {
+      const { log_finding } = factsIn(other)
+      if (log_finding === null || standingOf(other, this.#seenMs) === 'stopped') return []
+      const { kind, detail } = log_finding
+      const by = `${other.name} (${other.place})`
+      return [
+        { kind, detail: `${by} found: ${detail}; acknowledge it there once the cause is known` },
+      ]
+    })
+  }
+
   health(): Components['nodes'] {
     const missing = this.#missing()
     const sites = [this.#deps.workspaces.site, ...this.#others.map((other) => factsIn(other).site)]
@@ -138,6 +153,7 @@ export class Presence {
         ({ name, place }) =>
           `${name} (${place}) is missing; if it will not come back, run: gatehouse nodes forget ${name}`,
       ),
+      ...this.found().map(({ kind, detail }) => `in the audit log (${kind}) ${detail}`),
       ...this.#copied.map(
         (name) =>
           `${name} has a copy of this node's folder of workspaces, and not the folder itself`,
@@ -198,7 +214,7 @@ export class Presence {
   }
 
   #seen(seen_ms: number): Pick<StoredNode, 'seen_ms' | 'facts_json'> {
-    const { policy, sessions, processesRunning, workspaces } = this.#deps
+    const { policy, sessions, processesRunning, logFinding, workspaces } = this.#deps
     const facts: NodeFacts = {
       site: workspaces.site,
       site_mark: this.#siteMark,
@@ -207,6 +223,7 @@ export class Presence {
       policy_version: policy.current().version,
       sessions: sessions.count(),
       processes: processesRunning(),
+      log_finding: logFinding(),
     }
     return { seen_ms, facts_json: JSON.stringify(facts) }
   }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Integrity, RetentionStatus } from '@gatehouse/contract'
+import type { Integrity, LogFinding, RetentionStatus } from '@gatehouse/contract'
 import { expect, test } from 'vitest'
 import { type Envelope, GateLink } from '../../gates/gate-link.ts'
 import { HandClock, silent } from '../../log/testing.ts'
@@ -17,7 +17,7 @@ const verified: Integrity = {
 }
 
 /** The first of three gate processes, and what the others were asked to remove. */
-const openThree = () => {
+const openThree = (foundByNodes: () => readonly LogFinding[] = () => []) => {
   const clock = new HandClock()
   const state = new Map<number, 'down' | 'hung'>()
   const deliver = (envelope: Envelope): void => {
@@ -46,7 +46,13 @@ const openThree = () => {
     })
     first.found(link.index)
   }
-  const watch = new GateWatch({ gates: first, clock, log: silent, missingNodes: () => [] })
+  const watch = new GateWatch({
+    gates: first,
+    clock,
+    log: silent,
+    missingNodes: () => [],
+    foundByNodes,
+  })
   return {
     ...{ clock, watch, removed },
     lose(index: number) {
@@ -112,4 +118,29 @@ test('a log that cannot be asked is not verified, and its entries are counted as
     { log: 'gate process 2', reason: 'gate process 2 does not answer' },
     { log: 'gate process 3', reason: ended },
   ])
+})
+
+test('what another node found is in each answer about the log, and is not told as a finding of this node', async () => {
+  const detail = 'node-b found: 3 entries are gone'
+  let found: readonly LogFinding[] = [{ kind: 'truncated', detail }]
+  const { watch } = openThree(() => found)
+  const root = {
+    ...{ root: 'sha256:0', logs: 2, chain: 'node-a', entry: 'aud-1' as const },
+    signed_at: '2026-01-01T00:00:00.000Z',
+  } as unknown as NonNullable<Integrity['root']>
+  const failed = { ...verified, integrity: 'failed', kind: 'truncated', detail } as const
+  expect(await watch.withOthers({ ...verified, root })).toEqual(failed)
+  expect(await watch.askLogs({ ...verified, root }, 'verify log', null)).toEqual(failed)
+  expect(watch.finding(verified)).toBeNull()
+  // One of its own comes first.
+  const own = {
+    ...verified,
+    integrity: 'failed',
+    kind: 'modified',
+    detail: 'x'.repeat(999),
+  } as const
+  expect(await watch.withOthers(own)).toEqual(own)
+  expect(watch.finding(own)).toEqual({ kind: 'modified', detail: 'x'.repeat(300) })
+  found = []
+  expect(await watch.withOthers({ ...verified, root })).toEqual({ ...verified, root })
 })

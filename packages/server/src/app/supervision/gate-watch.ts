@@ -1,6 +1,7 @@
 import {
   GatehouseError,
   type Integrity,
+  type LogFinding,
   type RetentionStatus,
   type UncheckedLog,
 } from '@gatehouse/contract'
@@ -9,7 +10,13 @@ import type { Clock } from '../../ports/clock.ts'
 import type { GateFacts, GateQuestion, GateQuestions, Gates } from '../../ports/gates.ts'
 import type { Log } from '../../ports/log.ts'
 import type { MetricValues } from '../../ports/metrics.ts'
-import { type GateReport, retentionOfAll, worstOf } from './logs-together.ts'
+import {
+  findingOf,
+  type GateReport,
+  retentionOfAll,
+  withFinding,
+  worstOf,
+} from './logs-together.ts'
 
 /** How long one of them may take to say how it is. */
 const answerMs = 2_000
@@ -27,6 +34,8 @@ type Parts = {
   readonly log: Pick<Log, 'error'>
   /** Nodes that share the store and are gone without a word: nobody compares their logs with the copies. */
   readonly missingNodes: () => readonly UncheckedLog[]
+  /** Findings that other nodes have. */
+  readonly foundByNodes: () => readonly LogFinding[]
 }
 
 /** Answers of the others, and the logs of those who gave none. */
@@ -68,11 +77,17 @@ export class GateWatch {
   /** Integrity of the whole log, where that of this process' part is as given: the first finding of another one counts. */
   async withOthers(own: Integrity): Promise<Integrity> {
     const facts = await Promise.all(this.#others().map((one) => this.#factsOf(one, patientMs)))
-    return worstOf(
+    return this.#withNodes(
       own,
       facts.flatMap(({ integrity }) => integrity ?? []),
-      [...facts.flatMap(({ unchecked }) => unchecked ?? []), ...this.#parts.missingNodes()],
+      facts.flatMap(({ unchecked }) => unchecked ?? []),
     )
+  }
+
+  /** The first finding of this node, where that of this process' part is as given, and those of others are as they last said. */
+  finding(own: Integrity): LogFinding | null {
+    const known = [...this.#known.values()].flatMap(({ integrity }) => integrity ?? [])
+    return findingOf(worstOf(own, known, []))
   }
 
   /** The same, verified now, or taken as it is. */
@@ -82,7 +97,7 @@ export class GateWatch {
     given: GateQuestions[Q]['given'],
   ): Promise<Integrity> {
     const { answers, silent } = await this.#askAll(question, given)
-    return worstOf(own, answers, [...silent, ...this.#parts.missingNodes()])
+    return this.#withNodes(own, answers, silent)
   }
 
   /** Retention of the logs of all of them, where that of this one's is as given. */
@@ -107,6 +122,16 @@ export class GateWatch {
   async sign(): Promise<void> {
     const asked = this.#others().map((index) => this.#soon(index, 'sign log', answerMs))
     await Promise.allSettled(asked)
+  }
+
+  #withNodes(
+    own: Integrity,
+    others: readonly Integrity[],
+    silent: readonly UncheckedLog[],
+  ): Integrity {
+    const { missingNodes, foundByNodes } = this.#parts
+    const found = foundByNodes().map((finding) => withFinding(own, finding))
+    return worstOf(own, [...others, ...found], [...silent, ...missingNodes()])
   }
 
   #others(): readonly number[] {

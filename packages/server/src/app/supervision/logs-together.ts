@@ -1,4 +1,10 @@
-import type { GateProcesses, Integrity, RetentionStatus, UncheckedLog } from '@gatehouse/contract'
+import type {
+  GateProcesses,
+  Integrity,
+  LogFinding,
+  RetentionStatus,
+  UncheckedLog,
+} from '@gatehouse/contract'
 import type { GateFacts } from '../../ports/gates.ts'
 import type { PartHealth } from '../call/part.ts'
 
@@ -22,6 +28,19 @@ export const worstOf = (
   const integrity = isFailed(found) ? 'failed' : 'incomplete'
   return { ...found, integrity, unchecked: [...unchecked] }
 }
+
+/** Characters of a finding that a node says every two seconds: entries that somebody forged may be named in it. */
+const detailMax = 300
+
+/** The finding of a log, in short; null where there is none. */
+export const findingOf = ({ integrity, kind, detail = '' }: Integrity): LogFinding | null =>
+  integrity === 'failed' && kind ? { kind, detail: detail.slice(0, detailMax) } : null
+
+/** The same log, with what another node found. */
+export const withFinding = (
+  { root: _root, ...own }: Integrity,
+  { kind, detail }: LogFinding,
+): Integrity => ({ ...own, integrity: 'failed', kind, detail })
 
 const oldestOf = (a: string | null, b: string | null): string | null =>
   a === null || (b !== null && b < a) ? b : a
