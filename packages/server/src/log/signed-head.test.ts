@@ -54,6 +54,9 @@ test('goes on over a restart', () => {
     using head = openHeadFile(directory, keys)
     head.writeSynced(headOf(7))
   }
+  // Nothing was written meanwhile: it stays as it was, also for who has the public key alone.
+  openHeadFile(directory, keys)[Symbol.dispose]()
+  expect(readSignedHead(directory, keys, null)?.count).toBe(7)
   using head = openHeadFile(directory, keys)
   expect(readSignedHead(directory, keys, keys)?.count).toBe(7)
   head.write(headOf(8))
@@ -84,6 +87,36 @@ test('is believed only with a MAC or a signature of this key', () => {
   fs.writeFileSync(file, changed, 'latin1')
   expect(readSignedHead(directory, keys, keys)).toBeNull()
   expect(readSignedHead(directory, keys, null)).toBeNull()
+})
+
+test('that is no head, or not there, is none; one that cannot be read is a fault', () => {
+  const { directory, keys, file } = bench()
+  expect(readSignedHead(directory, keys, keys)).toBeNull()
+  const head = openHeadFile(directory, keys)
+  head.write(headOf(2))
+  head[Symbol.dispose]()
+  const [text = '', seal = ''] = fs.readFileSync(file, 'latin1').split('\n')
+  for (const other of [`${seal.slice(0, -8)}`, seal.replace('hmac', 'mach'), '']) {
+    const slot = `${text}\n${other}\n`.padEnd(slotBytes, '\n')
+    fs.writeFileSync(file, slot.repeat(3), 'latin1')
+    expect(readSignedHead(directory, keys, keys)).toBeNull()
+    expect(readSignedHead(directory, keys, null)).toBeNull()
+  }
+  fs.writeFileSync(file, text)
+  expect(readSignedHead(directory, keys, keys)).toBeNull()
+  fs.rmSync(file)
+  fs.mkdirSync(file)
+  expect(() => readSignedHead(directory, keys, keys)).toThrow('EISDIR')
+})
+
+test('that is longer than its place is not written in part', () => {
+  const { directory, keys } = bench()
+  using head = openHeadFile(directory, keys)
+  head.write(headOf(1))
+  expect(() => head.write({ ...headOf(2), vault: 'x'.repeat(slotBytes) })).toThrow(
+    'the signed head does not fit its slot',
+  )
+  expect(readSignedHead(directory, keys, keys)?.count).toBe(1)
 })
 
 test('is checked with the key beside the log only where that belongs to the given public key', () => {
@@ -134,6 +167,8 @@ test('that somebody else changed, replaced or removed is not intact, and is made
   expect(head.intact()).toBe(true)
   fs.rmSync(file)
   expect(head.intact()).toBe(false)
+  const open = fs.readdirSync('/proc/self/fd').length
   head.restore()
+  expect(fs.readdirSync('/proc/self/fd').length).toBe(open)
   expect(readSignedHead(directory, keys, keys)?.count).toBe(1)
 })

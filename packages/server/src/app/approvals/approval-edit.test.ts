@@ -149,6 +149,11 @@ test('of 20 people who change it at once one does, and one call runs', async () 
   await using kit = await createKit({ policy })
   const text = await withFile(kit)
   const id = await kit.pending('alpha', 'filesystem.append', line('worse'))
+  const heard: unknown[] = []
+  using _listening = kit.app.subscribeEvents(
+    'alpha',
+    ({ type, data }) => heard.push([type, data['approval_id']]) > 0,
+  )
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
       kit.decide(id, 'approve', { as: `p${i}`, arguments: line(`by ${i};`) }),
@@ -158,6 +163,8 @@ test('of 20 people who change it at once one does, and one call runs', async () 
   expect(outcomes.filter(({ kind }) => kind === 'decided')).toHaveLength(1)
   await kit.resolved('alpha', id)
   expect(text()).toBe(`by ${winner};`)
+  // The agent knows nothing of the request that ran in place of its own.
+  expect(heard).toEqual([['approval.resolved', id]])
   expect(await kit.storage.approvals.list({ limit: 9, offset: 0 })).toMatchObject({ total: 2 })
 })
 
