@@ -109,6 +109,9 @@ test('a bit that changes in a checkpoint is found, also where its block was seal
     fs.writeFileSync(file, flipped)
     keys.checked = 0
     const found = read(directory, keys)
+    // It is told where it lies, in whichever block.
+    for (const note of found.damaged)
+      expect(flipped.toString('utf8').startsWith(note.text, note.at)).toBe(true)
     // Bits that base64 has no use for leave a checkpoint that says the same.
     if (found.damaged.length === 0)
       expect(JSON.stringify(found.checkpoints.map(({ size, root }) => [size, root]))).toBe(before)
@@ -142,6 +145,24 @@ test('seals that were changed, removed or moved cost a check and hide nothing', 
     using _again = openCheckpoints(directory, 'main', keys, null)
     expect(keys.checked).toBeLessThan(400)
   }
+})
+
+test('what is left of a file that was cut off is sealed anew, and what is added behind it', () => {
+  const directory = folderWith(1_100)
+  const keys = counting(directory)
+  const file = path.join(directory, checkpointsFile)
+  const bytes = fs.readFileSync(file)
+  // In the middle of the second block, between two checkpoints.
+  fs.writeFileSync(file, bytes.subarray(0, bytes.indexOf(`${origin}\n501\n`)))
+  {
+    using checkpoints = openCheckpoints(directory, 'main', keys, null)
+    expect([checkpoints.of(origin).length, checkpoints.alarm]).toEqual([500, null])
+    for (let size = 501; size <= 1_100; size += 1) checkpoints.add(origin, size, rootOf(size))
+  }
+  keys.checked = 0
+  using again = openCheckpoints(directory, 'main', keys, null)
+  expect([again.of(origin).length, again.alarm]).toEqual([1_100, null])
+  expect(keys.checked).toBeLessThan(400)
 })
 
 test('damage is never sealed, however much is added behind it', () => {
