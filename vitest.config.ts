@@ -13,13 +13,15 @@ type Tests = {
   timeoutMs: number
   /** Whether each file has a process of its own, for what changes the process or measures it. */
   isolate?: boolean
+  /** What files that leave something in the folder for temporary files get: services that tests kill leave some. */
+  left?: 'fails' | 'is told'
   /** Run before each file, also where a process runs many. */
   setup?: string[]
 }
 
 const project = (
   name: string,
-  { include, exclude = [], timeoutMs, isolate = true, setup = [] }: Tests,
+  { include, exclude = [], timeoutMs, isolate = true, left = 'is told', setup = [] }: Tests,
 ) => ({
   plugins: [compiledSources()],
   resolve: { conditions },
@@ -30,7 +32,8 @@ const project = (
     exclude: ['**/node_modules/**', '**/dist/**', ...exclude],
     pool: 'forks' as const,
     isolate,
-    setupFiles: setup,
+    env: { GATEHOUSE_TEST_LEFT: left },
+    setupFiles: ['scripts/lib/folders-of-file.mjs', ...setup],
     // Tests run what ships, read by Node itself; only the tests are transformed.
     server: { deps: { external: [/\/packages\/[a-z-]+\/dist\//] } },
     maxWorkers: workers,
@@ -48,17 +51,24 @@ const unit = ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.mjs']
 
 export default defineConfig({
   test: {
-    globalSetup: './scripts/lib/build-before-tests.mjs',
+    globalSetup: ['./scripts/lib/build-before-tests.mjs', './scripts/lib/folders-of-run.mjs'],
     sequence: { sequencer: LongestFirst },
     // Transformed tests are kept in `node_modules`, by their content.
     experimental: { fsModuleCache: true },
     projects: [
-      project('unit', { include: unit, exclude: [postgres], timeoutMs: 60_000, isolate: false }),
+      project('unit', {
+        include: unit,
+        exclude: [postgres],
+        timeoutMs: 60_000,
+        isolate: false,
+        left: 'fails',
+      }),
       project('postgres', { include: [postgres], timeoutMs: 120_000, setup: [awaitPrograms] }),
       project('integration', {
         include: ['packages/*/test/**/*.test.ts'],
         timeoutMs: 120_000,
         isolate: false,
+        left: 'fails',
         setup: [awaitPrograms, 'packages/cli/test/setup.ts'],
       }),
       project('e2e', {

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { setup as makeFolders } from './lib/folders-of-run.mjs'
 import { installForeignProgram } from './lib/foreign-programs.mjs'
 import { root, run } from './lib/run.mjs'
 
@@ -119,6 +120,7 @@ if (!(await installForeignProgram('stryker', { folder: programs }))) {
   console.error('Stryker could not be fetched (npm).')
   process.exit(1)
 }
+const removeFolders = makeFolders()
 let worst = 0
 for (const [folder, files] of byFolder(given.length > 0 ? given : usual)) {
   await rm(place, { recursive: true, force: true })
@@ -141,4 +143,5 @@ for (const [folder, files] of byFolder(given.length > 0 ? given : usual)) {
   })
   worst = Math.max(worst, code)
 }
+removeFolders()
 process.exitCode = worst

@@ -1,8 +1,8 @@
-import { chmod, mkdtemp, readdir, symlink, writeFile } from 'node:fs/promises'
+import { chmod, readdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { makeTemporaryFolder } from '@gatehouse/testkit/temporary-folder'
 import { afterEach, expect, test, vi } from 'vitest'
 import { connect, findData, findServer } from './connect.ts'
 
@@ -30,7 +30,7 @@ async function listen(location = ''): Promise<{ url: string; seen: Seen[] }> {
 }
 
 async function createDataDir(run: object | null): Promise<string> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
+  const dataDir = makeTemporaryFolder()
   await writeFile(join(dataDir, 'cli-token'), `${token}\n`, { mode: 0o600 })
   if (run) await writeFile(join(dataDir, 'run.json'), JSON.stringify(run), { mode: 0o600 })
   return dataDir
@@ -93,7 +93,7 @@ test('uses no token that others can read, and no address that others can write',
 test('follows no link in place of the token', async () => {
   const { url } = await listen()
   const dataDir = await createDataDir(runOf(url))
-  const elsewhere = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
+  const elsewhere = makeTemporaryFolder()
   await writeFile(join(elsewhere, 'run.json'), JSON.stringify(runOf(url)), { mode: 0o600 })
   await symlink(join(dataDir, 'cli-token'), join(elsewhere, 'cli-token'))
   await expect(findServer(elsewhere)).rejects.toMatchObject({ type: 'UnsafeFile' })
@@ -151,7 +151,7 @@ test("passes by another user's service, and says so where nothing else is found"
 const input = { configFile: undefined, serverOnly: false } as const
 
 test('works on data of its own where a command needs none, and leaves nothing behind', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
+  const folder = makeTemporaryFolder()
   vi.stubEnv('TMPDIR', folder)
   // A database of a service is no place for data of a moment.
   vi.stubEnv('GATEHOUSE_DATABASE_URL', 'postgres://127.0.0.1:1/none')

@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeTemporaryFolder } from '@gatehouse/testkit/temporary-folder'
 import { expect, test } from 'vitest'
 import { asNextStep } from './as-next-step.ts'
 import { createNextStep, programName } from './next-step.ts'
 
 function createCheckout() {
-  const root = mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
+  const root = makeTemporaryFolder()
   const script = join(root, 'gatehouse.js')
   writeFileSync(script, '')
   const npmBin = join(root, 'node_modules', '.bin')
@@ -26,7 +26,7 @@ test('names the program as another terminal finds it', () => {
 })
 
 test('names the package that npx fetched, and not a cache that may be emptied', () => {
-  const root = mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
+  const root = makeTemporaryFolder()
   const folder = join(root, '_npx', '3043ffb9', 'node_modules', 'gatehoused', 'bin')
   const script = join(folder, 'gatehouse.js')
   mkdirSync(folder, { recursive: true })

@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasProgram } from '@gatehouse/testkit/programs'
+import { makeTemporaryFolder } from '@gatehouse/testkit/temporary-folder'
 import { expect, test } from 'vitest'
 import { candidates } from '../src/commands/complete.ts'
 import { createCliKit } from './kit.ts'
 
-const newHome = () => mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
 const nowhere = { named: true, dirs: ['/does/not/exist'] } as const
 
 test('offers nouns, then verbs, then options', async () => {
@@ -42,7 +41,7 @@ test.each(['bash', 'zsh', 'fish', 'powershell'])('prints a script for %s', async
   expect(out).toContain('gatehouse __complete -- ')
   // Each shell that is here reads its own without running it.
   if (shell === 'powershell') return
-  const file = join(newHome(), 'completion')
+  const file = join(makeTemporaryFolder(), 'completion')
   writeFileSync(file, out)
   const { error, status, stderr } = spawnSync(shell, ['-n', file], { encoding: 'utf8' })
   expect(error ? 'no such shell' : `${status} ${stderr}`).toMatch(/^(?:no such shell|0 )$/)
@@ -61,7 +60,7 @@ test.each([
   ['fish', hasProgram('fish')],
 ] as const)('completes verbs in %s', (shell, isHere) => {
   if (!isHere) return
-  const home = newHome()
+  const home = makeTemporaryFolder()
   symlinkSync(join(import.meta.dirname, '../bin/gatehouse.js'), join(home, 'gatehouse'))
   const script = join(import.meta.dirname, '../completions', `gatehouse.${shell}`)
   const start = shell === 'zsh' ? 'compdef() { : };' : ''
@@ -73,7 +72,7 @@ test.each([
 
 test('installs completion for the login shell once, after showing it, and undoes it', async () => {
   const kit = createCliKit()
-  const home = newHome()
+  const home = makeTemporaryFolder()
   const profile = join(home, '.bashrc')
   writeFileSync(profile, 'alias ll="ls -l"')
   const ask = (line: readonly string[], answer = 'y') =>
@@ -110,7 +109,7 @@ test.each([
   ['zsh', '.zshrc'],
   ['fish', '.config/fish/completions/gatehouse.fish'],
 ])('shows what --install would change for %s, and writes nothing', async (shell, file) => {
-  const home = newHome()
+  const home = makeTemporaryFolder()
   const line = ['completion', shell, '--install', '--dry-run']
   const { code, out } = await createCliKit().gatehouse(line, { env: { HOME: home } })
   expect([code, out]).toEqual([0, expect.stringContaining(`+++ ${join(home, file)}`)])

@@ -1,8 +1,8 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UnreachableError } from '@gatehouse/rest-client'
 import { seeded } from '@gatehouse/testkit/installation/seeds'
+import { makeTemporaryFolder } from '@gatehouse/testkit/temporary-folder'
 import { expect, test } from 'vitest'
 import { commands } from '../src/commands/index.ts'
 import { serverNeeded } from '../src/connect.ts'
@@ -76,7 +76,7 @@ test('ends with 1 when the log was tampered with, and when a policy is not valid
   await forgeEntry(broken)
   const verified = await broken.gatehouse(['audit', 'verify'])
   expect([verified.code, verified.out.split('\n')[0]]).toEqual([1, 'THE LOG IS NOT VERIFIED.'])
-  const file = join(await mkdtemp(join(tmpdir(), 'gatehouse-test-')), 'policy.yaml')
+  const file = join(makeTemporaryFolder(), 'policy.yaml')
   await writeFile(file, 'version: 2\n')
   const kit = createCliKit()
   expect((await kit.gatehouse(['policy', 'validate', file])).code).toBe(1)

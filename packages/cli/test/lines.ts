@@ -1,8 +1,7 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { seeded } from '@gatehouse/testkit/installation/seeds'
 
+import { makeTemporaryFolder } from '@gatehouse/testkit/temporary-folder'
 /**
  * For each command a line that does what it is for, against an installation. Null for what is no
  * command for people, runs a server, changes files of other programs, or speaks to none over HTTP. A test of every command begins here, so a new one must be added.
@@ -54,7 +53,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'notifications retry': ['phone'],
   /** Elsewhere each time: a backup is not written over another. */
   get backup() {
-    return [join(mkdtempSync(join(tmpdir(), 'gatehouse-test-')), 'gatehouse.backup')]
+    return [join(makeTemporaryFolder(), 'gatehouse.backup')]
   },
   restore: ['/does/not/exist.backup', '--yes'],
   'policy show': [],

@@ -1,14 +1,12 @@
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeTemporaryFolder } from '@gatehouse/testkit/temporary-folder'
 import { expect, test } from 'vitest'
 import { commands } from '../src/commands/index.ts'
 import { connect } from '../src/connect.ts'
 import { exitCodes } from '../src/exit-codes.ts'
 import { createCliKit } from './kit.ts'
 import { commandLines } from './lines.ts'
-
-const createHome = () => mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
 
 /** Commands that read files of the person or none at all, and commands that make a new installation. */
 const others = {
@@ -60,7 +58,7 @@ const isOther = (name: string): boolean =>
 test.each(names.filter((name) => !isOther(name)))(
   '%s says that no Gatehouse is there, and creates nothing',
   async (name) => {
-    const home = createHome()
+    const home = makeTemporaryFolder()
     const { code, out, err } = await runIn(home, lineOf(name))
     expect(readdirSync(home)).toEqual([])
     expect(code).toBe(exitCodes.notReachable)
@@ -80,7 +78,7 @@ test.each(names.filter((name) => !isOther(name)))(
 )
 
 test.each(others.alone)('%s needs no Gatehouse, and creates none', async (name) => {
-  const home = createHome()
+  const home = makeTemporaryFolder()
   const { err } = await runIn(home, lineOf(name))
   expect(readdirSync(home)).toEqual([])
   expect(err).not.toContain('No Gatehouse here')
@@ -89,7 +87,7 @@ test.each(others.alone)('%s needs no Gatehouse, and creates none', async (name) 
 test.each(others.begins)(
   '%s prepares a new installation, and says that it is new',
   async (name) => {
-    const home = createHome()
+    const home = makeTemporaryFolder()
     const first = await runIn(home, lineOf(name))
     expect([first.code, first.out]).toEqual([exitCodes.done, expect.stringMatching(/./)])
     expect(first.err).toContain(`A new Gatehouse is created in ${join(home, 'missing')}.`)
@@ -98,7 +96,7 @@ test.each(others.begins)(
 )
 
 test('a folder with something else in it is no Gatehouse', async () => {
-  const home = createHome()
+  const home = makeTemporaryFolder()
   writeFileSync(join(home, 'notes.txt'), '')
   const ran = await createCliKit().gatehouse(['approvals', 'list', '--data-dir', home], { connect })
   expect([ran.code, readdirSync(home)]).toEqual([exitCodes.notReachable, ['notes.txt']])
@@ -106,9 +104,12 @@ test('a folder with something else in it is no Gatehouse', async () => {
 })
 
 test('the doctor never calls a stopped installation healthy', async () => {
-  const { code, out } = await createCliKit().gatehouse(['doctor', '--data-dir', createHome()], {
-    offline: true,
-  })
+  const { code, out } = await createCliKit().gatehouse(
+    ['doctor', '--data-dir', makeTemporaryFolder()],
+    {
+      offline: true,
+    },
+  )
   expect(code).toBe(exitCodes.notReachable)
   expect(out).toMatch(/FAIL  Server: none runs\n +fix: start it: gatehouse serve --data-dir \S+$/m)
   expect(out).not.toMatch(/Health|healthy/)

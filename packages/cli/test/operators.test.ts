@@ -1,7 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { seeded } from '@gatehouse/testkit/installation/seeds'
+import { makeTemporaryFolder } from '@gatehouse/testkit/temporary-folder'
 import { expect, test } from 'vitest'
 import { createCliKit } from './kit.ts'
 
@@ -69,7 +69,7 @@ test('prints a link for the browser, which a script reads too', async () => {
 test.each([['trust'], ['tls', 'fingerprint']])(
   'says that %s needs an installation that has started once',
   async (...line) => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
+    const dataDir = makeTemporaryFolder()
     writeFileSync(join(dataDir, 'store.json'), '{}')
     const { code, err } = await createCliKit().gatehouse([...line, '--data-dir', dataDir])
     expect([code, err]).toEqual([5, expect.stringContaining('gatehouse serve')])

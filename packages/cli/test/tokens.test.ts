@@ -1,13 +1,11 @@
-import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeTemporaryFolder } from '@gatehouse/testkit/temporary-folder'
 import { expect, test } from 'vitest'
 import { createCliKit } from './kit.ts'
 
-const folder = () => mkdtemp(join(tmpdir(), 'gatehouse-test-'))
-
 test('puts a token into a new private file, and prints it nowhere', async () => {
-  const file = join(await folder(), 'newbot.token')
+  const file = join(makeTemporaryFolder(), 'newbot.token')
   const ran = await createCliKit().gatehouse([
     'agent',
     'create',
@@ -24,7 +22,7 @@ test('puts a token into a new private file, and prints it nowhere', async () => 
 })
 
 test('makes no agent where its token could not be kept, and no file where there is no agent', async () => {
-  const place = await folder()
+  const place = makeTemporaryFolder()
   const file = join(place, 'taken')
   await writeFile(file, 'mine')
   const kit = createCliKit()

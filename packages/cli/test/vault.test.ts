@@ -1,6 +1,6 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeTemporaryFolder } from '@gatehouse/testkit/temporary-folder'
 import { expect, test } from 'vitest'
 import { createCliKit } from './kit.ts'
 
@@ -14,7 +14,7 @@ test('takes a value from the input or a file, whole but for the last line break'
   const scope = ['--host=a.example', '--host', 'b.example', '--agent=mailbot']
   const input = ' first line\nsecond line \n'
   const first = await kit.gatehouse([...line, ...scope], { input })
-  const file = join(mkdtempSync(join(tmpdir(), 'gatehouse-test-')), 'key')
+  const file = join(makeTemporaryFolder(), 'key')
   writeFileSync(file, 'from a file\r\n')
   const second = await kit.gatehouse(['vault', 'add', 'other_key', '--file', file])
   expect(kit.sentTo('addSecret')).toEqual([

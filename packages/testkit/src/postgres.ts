@@ -21,6 +21,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { arch, env, getuid, platform } from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
+import { memoryOfFile } from './test-folders.ts'
 
 export type StartedPostgres = {
   /** Of the database `postgres`, as a superuser without a password. */
@@ -162,11 +163,11 @@ const untilReady = async (
   }
 }
 
-const memory = '/dev/shm'
 const bytesNeeded = 1024 ** 3
 
 /** Memory, where there is plenty of it as a file system: each test has a database of its own, and each is synced. */
 const quickFolder = (): string => {
+  const memory = memoryOfFile()
   try {
     const { bavail, bsize } = statfsSync(memory)
     return bavail * bsize >= bytesNeeded ? memory : tmpdir()

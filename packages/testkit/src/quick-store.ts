@@ -1,15 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import { openSqlite } from '@gatehouse/server/storage/sqlite/open'
-
-/** Memory where this system has it as a folder: what is synced there waits for no disk. */
-const quickFolder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+import { memoryOfFile } from './test-folders.ts'
 
 /** A new folder in memory, gone with all in it when disposed. */
-export const makeQuickFolder = (): Disposable & { readonly path: string } => {
-  const path = realpathSync(mkdtempSync(join(quickFolder, 'gatehouse-')))
+export const makeQuickFolder = (place = memoryOfFile()): Disposable & { readonly path: string } => {
+  const path = realpathSync(mkdtempSync(join(place, 'gatehouse-')))
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
 }
 

@@ -1,8 +1,8 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { RunFile } from '@gatehouse/contract'
 import type { Client } from '@gatehouse/rest-client'
+import { makeTemporaryFolder } from '@gatehouse/testkit/temporary-folder'
 import { expect, test } from 'vitest'
 import { clients, type Place } from '../clients/client.ts'
 import { hookSpecs } from '../clients/client-hooks.ts'
@@ -56,7 +56,7 @@ const placeOf = (home: string): Place => ({
 const nowhere = placeOf('/does/not/exist')
 
 async function examine(change: object = {}, mode = 0o700) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
+  const dataDir = makeTemporaryFolder()
   await chmod(dataDir, mode)
   const api = { ...healthy, ...change } as unknown as Client
   const report = await runChecks(checks, { api, dataDir, found: running, place: nowhere })
@@ -71,7 +71,7 @@ test('finds nothing wrong where nothing is', async () => {
 })
 
 test('asks for a key file of the vault that nobody else can read', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
+  const dataDir = makeTemporaryFolder()
   const file = join(dataDir, 'vault.key')
   await writeFile(file, 'key', { mode: 0o600 })
   const found = async () => {
@@ -130,7 +130,7 @@ test.each([
 })
 
 test('names damage that keeps the data from being opened once, and not in each check that needs them', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
+  const dataDir = makeTemporaryFolder()
   const file = join(dataDir, 'store.json')
   await writeFile(file, '{')
   const refused = async () => {
@@ -188,7 +188,7 @@ test('says what of local models is not as it should be', async () => {
 })
 
 test('says of each client that is there whether it is connected, and what bypasses the gate, without secrets', async () => {
-  const home = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
+  const home = makeTemporaryFolder()
   const put = async (path: string, text: string) => {
     await mkdir(dirname(join(home, path)), { recursive: true })
     await writeFile(join(home, path), text)
@@ -261,7 +261,7 @@ test('says of each client that is there whether it is connected, and what bypass
 })
 
 test('says that calls of Copilot CLI are asked about twice where Claude Code has hooks in the project', async () => {
-  const home = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
+  const home = makeTemporaryFolder()
   const put = async (path: string, value: object) => {
     await mkdir(dirname(join(home, path)), { recursive: true })
     await writeFile(join(home, path), JSON.stringify(value))

@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeTemporaryFolder } from '@gatehouse/testkit/temporary-folder'
 import { expect, test } from 'vitest'
 import type { Definition } from '../imports/definition.ts'
 import { foldersOf, hostsOf, isTooWide } from './server-grants.ts'
@@ -11,7 +11,7 @@ const stdio = (command: string, args: string[] = [], values = {}): Definition =>
 })
 
 test('names the folders that a server needs to see', () => {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-test-')))
+  const root = makeTemporaryFolder()
   const put = (path: string) => {
     mkdirSync(join(root, path, '..'), { recursive: true })
     writeFileSync(join(root, path), '')
@@ -55,7 +55,7 @@ test.each([
 )
 
 test('knows a home that is reached by a link', () => {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-test-')))
+  const root = makeTemporaryFolder()
   mkdirSync(join(root, 'ana'))
   symlinkSync(join(root, 'ana'), join(root, 'home'))
   expect(isTooWide(join(root, 'ana'), join(root, 'home'), '/data')).toBe(true)

@@ -1,11 +1,11 @@
-import { chmodSync, mkdtempSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { makeTemporaryFolder } from '@gatehouse/testkit/temporary-folder'
 import { expect, test } from 'vitest'
 import { keyId, readKeyFile, removeKeyFile, writeKeyFile } from './key-file.ts'
 import { newKey } from './seal.ts'
 
-const place = () => join(mkdtempSync(join(tmpdir(), 'gatehouse-key-')), 'vault.key')
+const place = () => join(makeTemporaryFolder(), 'vault.key')
 
 test('keeps keys in a file that only its owner can read', () => {
   const file = place()

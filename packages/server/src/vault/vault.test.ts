@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AddSecret } from '@gatehouse/contract'
 import { openQuickStore } from '@gatehouse/testkit/quick-store'
+import { makeTemporaryFolder } from '@gatehouse/testkit/temporary-folder'
 import { describe, expect, test } from 'vitest'
 import { openAuditLog } from '../log/audit-log.ts'
 import { HandClock, silent } from '../log/testing.ts'
@@ -34,7 +35,7 @@ class Place implements AsyncDisposable {
 
   static async make(): Promise<Place> {
     const storage = await openQuickStore()
-    const directory = mkdtempSync(join(tmpdir(), 'gatehouse-vault-audit-'))
+    const directory = makeTemporaryFolder()
     const auditLog = await openAuditLog({
       storage,
       directory,

@@ -1,10 +1,8 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Role } from '@gatehouse/contract'
 import { type Permission, type Route, type RouteName, routes } from '@gatehouse/contract/routes'
 import { askQuestion } from '@gatehouse/testkit/installation/ask-question'
 import { password, seeded } from '@gatehouse/testkit/installation/seeds'
+import { makeTemporaryFolder } from '@gatehouse/testkit/temporary-folder'
 import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest'
 import { openRestKit, type RestKit, useRestKit } from '../rest/kit.ts'
 
@@ -174,7 +172,7 @@ const asks: Before = async ({ kit }) => {
 const elsewhere = () => ({
   name: 'elsewhere',
   kind: 'files' as const,
-  folder: mkdtempSync(join(tmpdir(), 'gatehouse-test-')),
+  folder: makeTemporaryFolder(),
 })
 
 /** What must have happened before, for some routes, and what of it goes into the body. */

@@ -64,17 +64,18 @@ export async function openEngineKit(
       },
     },
   })
-  for (const id of Object.keys(files)) {
-    const job = await models.installed(id)
-    if (job.status !== 'done') throw new Error(JSON.stringify(job.error))
+  const close = async () => {
+    await models[Symbol.asyncDispose]()
+    await source[Symbol.asyncDispose]()
   }
-  return {
-    models,
-    kit: models.kit,
-    source,
-    async [Symbol.asyncDispose]() {
-      await models[Symbol.asyncDispose]()
-      await source[Symbol.asyncDispose]()
-    },
+  try {
+    for (const id of Object.keys(files)) {
+      const job = await models.installed(id)
+      if (job.status !== 'done') throw new Error(JSON.stringify(job.error))
+    }
+  } catch (error) {
+    await close()
+    throw error
   }
+  return { models, kit: models.kit, source, [Symbol.asyncDispose]: close }
 }

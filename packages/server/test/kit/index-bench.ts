@@ -56,9 +56,14 @@ export class Log {
   read = 0
   /** The number of its first entry that is left. */
   start = 0
+  readonly #opened: EntryIndex[] = []
 
   constructor() {
-    onTestFinished(() => fs.rmSync(this.directory, { recursive: true, maxRetries: 5 }))
+    onTestFinished(async () => {
+      // Blocks are written beside this thread.
+      for (const index of this.#opened) await index.save()
+      fs.rmSync(this.directory, { recursive: true })
+    })
   }
 
   get folder(): string {
@@ -92,6 +97,7 @@ export class Log {
       others: nobody,
       starts: new ChainStarts(nobody),
     })
+    this.#opened.push(index)
     await index.catchUp(Number.MAX_SAFE_INTEGER)
     return index
   }

@@ -1,5 +1,4 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCatalogSource } from '@gatehouse/server/inference/create-catalog-source'
 import { createModelFiles } from '@gatehouse/server/inference/create-model-files'
@@ -11,6 +10,7 @@ import type { FakeServer } from '../fake-service/fake-server.ts'
 import { createKit, type Kit, type KitOptions } from '../kit.ts'
 import { noSandbox } from '../no-sandbox.ts'
 import { makeQuickFolder } from '../quick-store.ts'
+import { memoryOfRun, runFolder } from '../test-folders.ts'
 import { createTestEngine, type EngineAnswers } from './engine.ts'
 import { fill, type Tokens } from './fill.ts'
 import { mailboxCapabilities } from './mailbox.ts'
@@ -116,12 +116,9 @@ const fillOnce = async (options: KitOptions): Promise<Tokens> => {
 
 /** Done once by each process: what takes time lies on a disk in memory from then on. */
 const makeTemplate = async (): Promise<Template> => {
-  const { path: folder } = makeQuickFolder()
-  const { path: files } = makeQuickFolder()
-  const workspaces = mkdtempSync(join(tmpdir(), 'gatehouse-workspaces-'))
-  process.once('exit', () => {
-    for (const path of [folder, files, workspaces]) rmSync(path, { recursive: true, force: true })
-  })
+  const { path: folder } = makeQuickFolder(memoryOfRun())
+  const { path: files } = makeQuickFolder(memoryOfRun())
+  const workspaces = mkdtempSync(join(runFolder(), 'gatehouse-workspaces-'))
   const ids = new CountedIds()
   const server = createMailServer()
   // The connection breaks when something is sent: whether it arrived cannot be told.
