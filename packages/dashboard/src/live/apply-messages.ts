@@ -6,7 +6,7 @@ import type {
   ProxyStatus,
   ServiceSync,
 } from '@gatehouse/contract'
-import type { QueryClient } from '@tanstack/react-query'
+import type { QueryClient, QueryFilters } from '@tanstack/react-query'
 import type { LiveMessage } from './live-message.ts'
 
 const pendingKey = ['listApprovals', {}]
@@ -64,13 +64,16 @@ function paced(everyMs: number, work: () => void): () => void {
 
 /** Keeps what pages have read in step with what the service tells. */
 export function createApplier(client: QueryClient): (messages: readonly LiveMessage[]) => void {
-  const refetch = (names: (name: string) => boolean) =>
-    void client.invalidateQueries({
+  const refetch = async (names: (name: string) => boolean) => {
+    const meant: QueryFilters = {
       predicate: ({ queryKey: [name] }) => typeof name === 'string' && names(name),
-      refetchType: 'active',
-    })
-  const afterCalls = paced(callPaceMs, () => refetch((name) => movedByCalls.includes(name)))
-  const afterActs = paced(actPaceMs, () => refetch((name) => !leftAlone.has(name)))
+    }
+    // An answer on its way for a page that somebody left was true before this, and would pass for true after it.
+    await client.cancelQueries({ ...meant, type: 'inactive', fetchStatus: 'fetching' })
+    await client.invalidateQueries({ ...meant, refetchType: 'active' })
+  }
+  const afterCalls = paced(callPaceMs, () => void refetch((name) => movedByCalls.includes(name)))
+  const afterActs = paced(actPaceMs, () => void refetch((name) => !leftAlone.has(name)))
   return (messages) => {
     for (const message of messages) {
       switch (message.kind) {
@@ -94,14 +97,14 @@ export function createApplier(client: QueryClient): (messages: readonly LiveMess
             (list) => list && withJob(list, message.job),
           )
           // A run that ended changed more than its job: the file, or the rest of a download.
-          if (message.job.status !== 'running') refetch((name) => name === 'listModels')
+          if (message.job.status !== 'running') void refetch((name) => name === 'listModels')
           break
         case 'service':
           client.setQueryData<ProxyStatus>(
             ['showProxy', {}],
             (status) => status && withSync(status, message.sync),
           )
-          if (message.sync.progress === null) refetch((name) => name === 'showProxy')
+          if (message.sync.progress === null) void refetch((name) => name === 'showProxy')
           break
         case 'engine':
           client.setQueryData(['showEngine', {}], message.engine)
