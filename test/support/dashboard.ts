@@ -1,5 +1,7 @@
-import { AxeBuilder } from '@axe-core/playwright'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import type { Client } from '@gatehouse/rest-client'
+import type { AxeResults } from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { personAt } from './person.ts'
 import { Installation, type Run } from './server.ts'
@@ -14,6 +16,19 @@ const args = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
   '--ignore-certificate-errors',
 ]
+
+/** A page that there is not. */
+const nowhere = { address: '/no/such/page', title: 'There is no such page' }
+
+/** What moves costs time, and colours on their way are none that a person reads. */
+const seen = { ignoreHTTPSErrors: true, reducedMotion: 'reduce' } as const
+
+/** Axe as a script, which a page keeps until another is loaded: a wrapper for browsers gives it anew for each look. */
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const themes = [
+  ['light', {}],
+  ['dark', { runOnly: ['cat.color'], rules: { 'color-contrast-enhanced': { enabled: false } } }],
+] as const
 
 /** Resolves when what changed is on the screen. */
 const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
@@ -60,7 +75,7 @@ export class Dashboard implements AsyncDisposable {
       prepare(gate.dataDir)
       const run = await gate.start(['--no-first-agent', ...flags])
       const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args })
-      const context = await browser.newContext({ ignoreHTTPSErrors: true })
+      const context = await browser.newContext(seen)
       return new Dashboard(gate, run, browser, await context.newPage())
     } catch (error) {
       await gate[Symbol.asyncDispose]()
@@ -72,7 +87,7 @@ export class Dashboard implements AsyncDisposable {
   static async at(gate: Installation, name: string): Promise<Dashboard> {
     if (!gate.run) throw new Error('the service does not run')
     const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args })
-    const context = await browser.newContext({ ignoreHTTPSErrors: true })
+    const context = await browser.newContext(seen)
     const dashboard = new Dashboard(gate, gate.run, browser, await context.newPage())
     dashboard.#isOwn = false
     await dashboard.api.setPassword({ name, password })
@@ -104,7 +119,7 @@ export class Dashboard implements AsyncDisposable {
 
   /** A person with another window, logged in or not. */
   async another(): Promise<{ readonly page: Page; readonly context: BrowserContext }> {
-    const context = await this.#browser.newContext({ ignoreHTTPSErrors: true })
+    const context = await this.#browser.newContext(seen)
     return { context, page: await context.newPage() }
   }
 
@@ -116,22 +131,38 @@ export class Dashboard implements AsyncDisposable {
     this.api = personAt(this.gate).api
   }
 
-  async goTo(address: string): Promise<void> {
+  /** Loads a page as one that opens a link does. */
+  async load(address: string): Promise<void> {
     await this.page.goto(`${this.run.dashboard_url}${address}`)
     await this.page.locator('#content h1').waitFor()
+  }
+
+  /** Goes to a page as one that follows links inside of the dashboard does, with nothing left of the one before. */
+  async goTo(address: string): Promise<void> {
+    if (!this.page.url().startsWith(`${this.run.dashboard_url}/`)) return this.load(address)
+    const title = this.page.locator('#content h1')
+    const none = title.filter({ hasText: nowhere.title })
+    await this.#push(nowhere.address)
+    await none.waitFor()
+    await this.#push(address)
+    if (address !== nowhere.address) await none.waitFor({ state: 'detached' })
+    await title.waitFor()
+  }
+
+  async #push(address: string): Promise<void> {
+    await this.page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)})`)
   }
 
   /** Findings of axe in both themes: none is what a page should have. Only colours differ between the two. */
   async axeFindings(): Promise<readonly string[]> {
     const found = new Set<string>()
-    await this.page.emulateMedia({ reducedMotion: 'reduce' })
-    for (const theme of ['light', 'dark']) {
+    if (!(await this.page.evaluate<boolean>('Boolean(globalThis.axe)')))
+      await this.page.evaluate(axe)
+    for (const [theme, only] of themes) {
       await this.page.evaluate(`document.documentElement.dataset.theme = '${theme}'`)
       await this.page.evaluate(painted)
-      // Else the findings are put together in a tab of their own, for pages with frames of others; ours have none.
-      const axe = new AxeBuilder({ page: this.page }).setLegacyMode()
-      if (theme === 'dark') axe.withTags('cat.color')
-      const { violations } = await axe.analyze()
+      const options = JSON.stringify({ resultTypes: ['violations'], ...only })
+      const { violations } = await this.page.evaluate<AxeResults>(`axe.run(document, ${options})`)
       for (const { id, nodes } of violations) found.add(`${theme} ${id}: ${nodes[0]?.html}`)
     }
     return [...found]

@@ -121,14 +121,15 @@ notifications:
 
   /** A move of a mail, which runs at once; of a mail that is no longer there, it fails. */
   async move(subject: string, isGone: boolean): Promise<string> {
-    const { result } = await this.call('email.search', { query: subject })
-    const [found] = (result?.data?.['messages'] ?? []) as { message_id: string }[]
+    const searched = await this.call('email.search', { query: subject })
+    const [found] = (searched.result?.data?.['messages'] ?? []) as { message_id: string }[]
+    if (!found) throw new Error(`no mail “${subject}” is found: ${JSON.stringify(searched)}`)
     const kept = this.mail
       .maildir()
       .list('INBOX')
       .find(({ bytes }) => bytes.includes(subject))
     if (isGone) rmSync(kept?.file ?? '')
-    const args = { message_ids: [found?.message_id ?? ''], folder: 'Archive' }
+    const args = { message_ids: [found.message_id], folder: 'Archive' }
     return String((await this.call('email.move', args)).result?.data?.['write_id'])
   }
 
