@@ -84,17 +84,22 @@ test('a page left open approves nothing critical: the login is of the last 15 mi
   const { id: cookie } = await kit.app.setUp(kit.operator(), { token, password, address })
   const id = await kit.pending('alpha', 'filesystem.append', args)
   const { digest } = await shown(kit, id)
-  const decideAs = async (login: string, decision: 'approve' | 'reject') => {
+  const opOf = async (login: string) => {
     const actor = (await kit.app.authenticateWebSession(login))?.actor
     if (!actor) throw new Error('not logged in')
-    const op = { ...kit.operator(), actor }
-    return kit.app.decideApproval(op, { approval_id: id, decision, digest })
+    return { ...kit.operator(), actor }
   }
+  const decideAs = async (login: string, decision: 'approve' | 'reject') =>
+    kit.app.decideApproval(await opOf(login), { approval_id: id, decision, digest })
   kit.clock.move(15 * 60_000 + 1)
   await expect(decideAs(cookie, 'approve')).rejects.toMatchObject({
     type: 'LoginTooOld',
     facts: { approval_id: id, minutes: 15 },
   })
+  const many = { ids: [id], decision: 'approve', digests: { [id]: digest } } as const
+  expect(await kit.app.decideApprovals(await opOf(cookie), many)).toMatchObject([
+    { id, outcome: 'login_too_old', approval: { id, status: 'pending' } },
+  ])
   expect((await shown(kit, id)).status).toBe('pending')
   const { id: fresh } = await kit.app.login(kit.operator(), { password, address })
   expect((await decideAs(fresh, 'approve')).kind).toBe('decided')

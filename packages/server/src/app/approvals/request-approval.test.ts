@@ -2,7 +2,9 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
+import { closeTicket } from '../../../test/kit/tickets.ts'
 import { Hold } from '../call/hold.ts'
+import { argumentsOf } from './approval-record.ts'
 
 const policy = `version: 1
 rules:
@@ -113,4 +115,37 @@ test('a request that another one takes the place of is told of, with when', asyn
   expect(await stored(kit, id)).toMatchObject({
     ...{ decided_ms: kit.clock.wall(), decided_by: 'system' },
   })
+})
+
+test('people see what was sent and what runs, when it was decided and what came of it', async () => {
+  await using kit = await open()
+  kit.registry.replaceGroup('tickets', [closeTicket()])
+  const shown = (id: string) => kit.app.showApproval(kit.operator(), { approval_id: id })
+  const whole = await kit.pending('alpha', 'tickets.close', { ticket: 8, secret: '' })
+  const given = { ticket: 8, secret: '' }
+  expect(await shown(whole)).toMatchObject({ arguments: given, effective_arguments: given })
+  const id = await kit.pending('alpha', 'tickets.close', { ticket: 7 })
+  const asked = await shown(id)
+  expect(asked.arguments).toEqual({ ticket: 7 })
+  expect(asked.effective_arguments).toEqual({ ticket: 7, secret: '' })
+  expect([asked.decided_at, asked.execution]).toEqual([null, { state: 'waiting' }])
+  await kit.decide(id, 'approve')
+  const decided_at = new Date(kit.clock.wall()).toISOString()
+  kit.clock.move(1_000)
+  await kit.resolved('alpha', id)
+  const result = { success: true, data: { closed: 7 } }
+  expect(await shown(id)).toMatchObject({ decided_at, execution: { state: 'succeeded', result } })
+})
+
+test('arguments that cannot be read any more are named by where they are stored', () => {
+  const [sound, damaged] = ['{}', '{']
+  expect(() => argumentsOf({ arguments_json: damaged, sent_json: null })).toThrow(
+    'approvals.arguments_json',
+  )
+  expect(() => argumentsOf({ arguments_json: damaged, sent_json: sound })).toThrow(
+    'approvals.arguments_json',
+  )
+  expect(() => argumentsOf({ arguments_json: sound, sent_json: damaged })).toThrow(
+    'approvals.sent_json',
+  )
 })
