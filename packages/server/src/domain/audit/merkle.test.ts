@@ -173,6 +173,20 @@ test('a claim about a leaf outside of the tree is false', () => {
   expect(verifyInclusion(hashing, { ...claim, size: 2 })).toBe(false)
 })
 
+test('a proof with a step too many proves nothing, whatever root it leads to', () => {
+  const leaves = leavesOf(4)
+  const [leaf, other] = leaves as [string, string]
+  const under = (hash: string) => rootOfFirst([other, hash], 2)
+  const claim = { leaf, index: 0, size: 1, proof: [other], root: under(leaf) }
+  expect(verifyInclusion(hashing, claim)).toBe(false)
+  const proof = consistencyProof(hashing, { start, leaves }, 3)
+  const [firstRoot, secondRoot] = [rootOfFirst(leaves, 3), rootOfFirst(leaves, 4)]
+  const growth = { first: 3, second: 4, firstRoot, secondRoot, proof }
+  expect(verifyConsistency(hashing, growth)).toBe(true)
+  const more = { firstRoot: under(firstRoot), secondRoot: under(secondRoot) }
+  expect(verifyConsistency(hashing, { ...growth, ...more, proof: [...proof, other] })).toBe(false)
+})
+
 test('claims about growth without a step are true only of the same tree, and of the empty one', () => {
   const [firstRoot, other] = leavesOf(2) as [string, string]
   const claim = { first: 2, second: 2, firstRoot, secondRoot: firstRoot, proof: [] }
