@@ -3,7 +3,7 @@ import { endUnderLoad } from '../packages/cli/src/selftest/kills.ts'
 import { Installation } from './support/server.ts'
 
 const full = process.env['GATEHOUSE_FULL'] === '1'
-const kills = full ? 200 : 6
+const kills = full ? 200 : 4
 const calls = full ? 10_000 : 300
 
 test(

@@ -8,7 +8,7 @@ import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, test } from 'vitest'
 import { Installation, invoke, pause, type Run } from './support/server.ts'
 
-const kills = process.env['GATEHOUSE_FULL'] === '1' ? 500 : 6
+const kills = process.env['GATEHOUSE_FULL'] === '1' ? 500 : 3
 const sendsPerLife = 4
 const letters = 12
 

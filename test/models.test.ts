@@ -7,7 +7,7 @@ import { entryOf, ModelSource, sha256Of } from '../packages/server/test/models/m
 import { Installation, pause, type Run } from './support/server.ts'
 
 const full = process.env['GATEHOUSE_FULL'] === '1'
-const kills = full ? 200 : 6
+const kills = full ? 200 : 3
 const root = new URL('..', import.meta.url).pathname
 
 let source: ModelSource

@@ -18,7 +18,7 @@ import { Installation, pause, type Run, until } from './support/server.ts'
 import { survivors } from './support/survivors.ts'
 
 const full = process.env['GATEHOUSE_FULL'] === '1'
-const agents = 20
+const agents = full ? 20 : 10
 const halves = 2
 /** Each way to end at least once; what is left of one crash of each agent is seen. */
 const crashesOfHalf = full ? 5 : 3

@@ -16,7 +16,7 @@ import { hasProgram } from '@gatehouse/testkit/programs'
 import { expect, test } from 'vitest'
 import { asking, openProcessKit } from './process-kit.ts'
 
-const times = process.env['GATEHOUSE_FULL'] ? 10_000 : 150
+const times = process.env['GATEHOUSE_FULL'] ? 10_000 : 60
 
 /** xorshift32: a failure prints its seed, and the same seed does the same. */
 const randomOf = (seed: number) => {

@@ -11,7 +11,7 @@ import { bundle, start } from './kill-kit.ts'
 import { until } from './kit.ts'
 import { openNode } from './node.ts'
 
-const kills = process.env['GATEHOUSE_FULL'] ? 100 : 4
+const kills = process.env['GATEHOUSE_FULL'] ? 100 : 2
 
 test.skipIf(!hasProgram('radicale'))(
   'however often the service is killed, each event is created once and none is lost',

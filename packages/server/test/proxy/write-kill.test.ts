@@ -7,7 +7,7 @@ import { bundle, start } from './kill-kit.ts'
 import { until } from './kit.ts'
 import { openNode } from './node.ts'
 
-const kills = process.env['GATEHOUSE_FULL'] ? 500 : 10
+const kills = process.env['GATEHOUSE_FULL'] ? 500 : 6
 
 test('however often the service is killed, no write is executed twice and none is lost without a word', {
   timeout: kills * 12_000,

@@ -10,7 +10,7 @@ import { partsInPlace } from './parts-in-place.ts'
 
 /** Requests for each operation; many more with GATEHOUSE_FULL=1. */
 const full = process.env['GATEHOUSE_FULL'] === '1'
-const runs = full ? 500 : 12
+const runs = full ? 500 : 8
 const seed = full ? Date.now() : 20_260_722
 
 type Content = Record<string, { schema: Schema }>

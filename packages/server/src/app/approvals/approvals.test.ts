@@ -87,7 +87,7 @@ test('a rejected call tells the agent the reason and runs nothing', async () => 
 test('of 50 approvals and 50 rejections at once exactly one wins, and the rest see its record', async () => {
   await using kit = await createKit({ policy })
   const file = await withFile(kit)
-  const rounds = process.env['GATEHOUSE_FULL'] === '1' ? 200 : 20
+  const rounds = process.env['GATEHOUSE_FULL'] === '1' ? 200 : 10
   for (let round = 0; round < rounds; round += 1) {
     const id = await kit.pending('alpha', 'filesystem.append', line(round))
     const outcomes = await Promise.all(
