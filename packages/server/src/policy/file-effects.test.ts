@@ -8,7 +8,7 @@ import { effectsIn, fileEffects, foldersIn } from './file-effects.ts'
 import { parsePolicyFile } from './parse-file.ts'
 import { planActivation } from './plan-activation.ts'
 import { buildTestQuestion } from './run-tests.ts'
-import { renderSystemPolicy } from './system-policy.ts'
+import { createSystemPolicy } from './system-policy.ts'
 import { knownNamesOf } from './unknown-names.ts'
 
 const known = new Map(standardCapabilities.map((one) => [one.name, one]))
@@ -29,13 +29,8 @@ const told = (text: string): readonly string[] => {
 const decideBy = (...rules: readonly string[]) => {
   const result = parse(file(...rules))
   if (result.kind !== 'ok') throw new Error(JSON.stringify(result.problems))
-  const system = parsePolicyFile(
-    { layer: 'system', file: 'system.yaml', agent: null },
-    renderSystemPolicy(standardCapabilities),
-    names,
-  )
-  if (system.kind !== 'ok') throw new Error('no system policy')
-  const policy = compilePolicy('v', [system.parsed.layer, result.parsed.layer])
+  const system = createSystemPolicy(standardCapabilities, names)
+  const policy = compilePolicy('v', [system.layer, result.parsed.layer])
   return (capability: string, args: Record<string, unknown> = {}): PolicyTier =>
     tierOf(policy.decide(buildTestQuestion({ capability, args }, argumentsOf)))
 }
@@ -160,15 +155,10 @@ test('a file has a hundred rules by effect at most', () => {
 })
 
 test('such a rule is dead only where each of its parts is, and is counted and told as one', () => {
-  const system = parsePolicyFile(
-    { layer: 'system', file: 'system.yaml', agent: null },
-    renderSystemPolicy(standardCapabilities),
-    names,
-  )
-  if (system.kind !== 'ok') throw new Error('no system policy')
+  const system = createSystemPolicy(standardCapabilities, names)
   const plan = (...rules: readonly string[]) =>
     planActivation({
-      system: system.parsed,
+      system,
       offers: [{ id: organisation, content: { text: file(...rules) } }],
       before: new Map(),
       starting: false,

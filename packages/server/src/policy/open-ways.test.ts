@@ -3,7 +3,7 @@ import { standardCapabilities } from '../capabilities/standard.ts'
 import { compilePolicy } from '../domain/policy/compile.ts'
 import { openWayWarnings } from './open-ways.ts'
 import { type FileId, parsePolicyFile } from './parse-file.ts'
-import { renderSystemPolicy } from './system-policy.ts'
+import { createSystemPolicy } from './system-policy.ts'
 import { knownNamesOf } from './unknown-names.ts'
 
 const known = new Map(standardCapabilities.map((one) => [one.name, one]))
@@ -15,10 +15,7 @@ const parsed = (id: FileId, text: string) => {
   if (result.kind !== 'ok') throw new Error(JSON.stringify(result.problems))
   return result.parsed
 }
-const system = parsed(
-  { layer: 'system', file: 'system.yaml', agent: null },
-  renderSystemPolicy(standardCapabilities),
-)
+const system = createSystemPolicy(standardCapabilities, names)
 
 const warningsOf = (...rules: readonly string[]): readonly string[] => {
   const id = { layer: 'organisation', file: 'organisation.yaml', agent: null } as const

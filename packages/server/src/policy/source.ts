@@ -44,7 +44,7 @@ import {
 } from './policy-files.ts'
 import { readReadyPolicies } from './ready-policies.ts'
 import type { ArgumentsOf } from './run-tests.ts'
-import { type PolicyDefault, renderSystemPolicy } from './system-policy.ts'
+import { createSystemPolicy, type PolicyDefault, systemId } from './system-policy.ts'
 import { type KnownNames, knownNamesOf } from './unknown-names.ts'
 import { watchPolicy } from './watch.ts'
 
@@ -63,7 +63,6 @@ export type PolicyRegistry = Pick<CapabilityRegistry, 'onChange'> & {
   list(): readonly (PolicyDefault & PolicyFacts)[]
 }
 
-const systemId: FileId = { layer: 'system', file: 'system.yaml', agent: null }
 const quietMs = 50
 const goneMs = 200
 const looksMax = 10
@@ -124,12 +123,8 @@ const buildBasis = (registry: PolicyRegistry): Basis => {
     (name) => known.get(name)?.argument_names ?? [],
     (name) => known.get(name)?.origin === 'own',
   )
-  const system = parsePolicyFile(systemId, renderSystemPolicy(capabilities), names)
-  if (system.kind === 'refused') {
-    const [first] = system.problems
-    throw new GatehouseError('PolicyInvalid', { ...first, detail: first?.message })
-  }
-  return { names, system: system.parsed, argumentsOf: (name) => known.get(name) }
+  const system = createSystemPolicy(capabilities, names)
+  return { names, system, argumentsOf: (name) => known.get(name) }
 }
 
 class FilePolicySource implements PolicyFiles, AsyncDisposable {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { standardCapabilities } from '../capabilities/standard.ts'
+import type { Layer } from '../domain/policy/types.ts'
 import { policyJsonSchema } from './json-schema.ts'
-import { parsePolicyFile } from './parse-file.ts'
-import { renderSystemPolicy } from './system-policy.ts'
+import { type ParsedFile, parsePolicyFile } from './parse-file.ts'
+import { createSystemPolicy } from './system-policy.ts'
 import { knownNamesOf } from './unknown-names.ts'
 
 const capabilities = [
@@ -10,14 +12,30 @@ const capabilities = [
   { name: 'filesystem.read', tier: 'autonomous', notify: false },
 ] as const
 
+const readAgain = (made: ParsedFile): ParsedFile => {
+  const read = parsePolicyFile(made.id, made.text, made.names)
+  if (read.kind !== 'ok') throw new Error(JSON.stringify(read.problems))
+  return read.parsed
+}
+
+test.each([
+  ['three', capabilities],
+  ['all standard', standardCapabilities],
+  ['no', []],
+] as const)('is what its text says to whoever reads it: %s capabilities', (_, some) => {
+  const made = createSystemPolicy(some, knownNamesOf(some.map(({ name }) => name)))
+  const { positionOf, ...facts } = readAgain(made)
+  expect(made).toEqual({ ...facts, positionOf: expect.any(Function) })
+  const places = (of: ParsedFile['positionOf'], { rules }: Layer) => rules.map(of)
+  expect(places(made.positionOf, made.layer)).toEqual(places(positionOf, facts.layer))
+  expect(made.layer.rules.every(({ ref }) => Object.isFrozen(ref))).toBe(true)
+})
+
 test('ships each capability with its tier, and a limit for each group, at real lines', () => {
-  const text = renderSystemPolicy(capabilities)
-  expect(renderSystemPolicy(capabilities.toReversed())).toBe(text)
   const names = knownNamesOf(capabilities.map(({ name }) => name))
-  const id = { layer: 'system', file: 'system.yaml', agent: null } as const
-  const result = parsePolicyFile(id, text, names)
-  if (result.kind !== 'ok') throw new Error(JSON.stringify(result.problems))
-  const { rules, limits } = result.parsed.layer
+  const { text, layer } = createSystemPolicy(capabilities, names)
+  expect(createSystemPolicy(capabilities.toReversed(), names).text).toBe(text)
+  const { rules, limits } = layer
   expect(rules.map((rule) => [rule.match, rule.tier, rule.notify])).toEqual([
     ['filesystem.read', 'autonomous', false],
     ['filesystem.write', 'autonomous', true],
@@ -28,11 +46,6 @@ test('ships each capability with its tier, and a limit for each group, at real l
     ['filesystem.*', 600, '1m'],
     ['process.*', 60, '1m'],
   ])
-})
-
-test('renders a policy also when there are no capabilities', () => {
-  const id = { layer: 'system', file: 'system.yaml', agent: null } as const
-  expect(parsePolicyFile(id, renderSystemPolicy([]), knownNamesOf([])).kind).toBe('ok')
 })
 
 test('publishes a schema that lets editors complete a file', () => {
