@@ -144,6 +144,10 @@ export class Dashboard implements AsyncDisposable {
     const none = title.filter({ hasText: nowhere.title })
     await this.#push(nowhere.address)
     await none.waitFor()
+    // Messages stay: a test would take what was said before for the answer to what it does.
+    await this.page.evaluate(
+      `for (const one of document.querySelectorAll('[role=status] [aria-label=Dismiss]')) one.click()`,
+    )
     await this.#push(address)
     if (address !== nowhere.address) await none.waitFor({ state: 'detached' })
     await title.waitFor()
