@@ -197,6 +197,7 @@ describe.skipIf(!hasProgram('chromium'))(
       expect(await help.count()).toBe(0)
       expect(await dashboard.axeFindings()).toEqual([])
       await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
     })
 
     test('pauses all agents with a reason that stands above every page, and resumes them', async () => {

@@ -169,7 +169,7 @@ describe.skipIf(!hasProgram('chromium'))('the dashboard of a busy service', () =
       return (await session.send('Runtime.getHeapUsage')).usedSize
     }
     await page.addInitScript(manyEvents)
-    await dashboard.load('/activity')
+    await dashboard.goTo('/activity')
     await page.getByText('Live', { exact: true }).waitFor()
     // The list is full, and what the page keeps of it: from here on nothing may grow.
     await page.evaluate(`window.emitFor(3, ${perSecond})`)

@@ -92,7 +92,7 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
   test.each(views)(
     '%s has no finding of axe in either theme and is whole on a phone',
     async (view) => {
-      await dashboard.goTo(view)
+      await dashboard.follow(view)
       await expect.poll(() => dashboard.page.locator('#content .animate-pulse').count()).toBe(0)
       expect(await dashboard.axeFindings()).toEqual([])
       expect(await dashboard.overhang()).toBe(0)

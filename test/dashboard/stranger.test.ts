@@ -132,8 +132,11 @@ describe.skipIf(!canRun)('somebody who has never seen the dashboard', () => {
     await menu(/^Approvals/).click()
     for (const name of ['two', 'three']) {
       const id = await askToDelete(`drafts/${name}.txt`)
-      await page.getByRole('button', { name: 'Approve and run' }).click()
+      const approve = page.getByRole('button', { name: 'Approve and run' })
+      await approve.click()
       expect((await waitFor(id)).text).toContain('approved')
+      // Else the next click is one on what was decided.
+      await approve.waitFor({ state: 'detached' })
     }
     await askToDelete('drafts/four.txt')
     const offers = page.getByText('whatever is in drafts/ without asking')

@@ -132,14 +132,13 @@ export class Dashboard implements AsyncDisposable {
   }
 
   /** Loads a page as one that opens a link does. */
-  async load(address: string): Promise<void> {
+  async goTo(address: string): Promise<void> {
     await this.page.goto(`${this.run.dashboard_url}${address}`)
     await this.page.locator('#content h1').waitFor()
   }
 
-  /** Goes to a page as one that follows links inside of the dashboard does, with nothing left of the one before. */
-  async goTo(address: string): Promise<void> {
-    if (!this.page.url().startsWith(`${this.run.dashboard_url}/`)) return this.load(address)
+  /** Goes to a page as one that follows links inside of the dashboard does; what it has read before is still known to it. */
+  async follow(address: string): Promise<void> {
     const title = this.page.locator('#content h1')
     const none = title.filter({ hasText: nowhere.title })
     await this.#push(nowhere.address)
