@@ -227,6 +227,8 @@ export class Walk implements Disposable {
 
   /** @SECURITY A root inside another keeps its own rules, whatever name led to it; confinement.test.ts. */
   #enterInner(child: Dir): void {
+    // Most agents have none, and each step of each path comes here.
+    if (this.#root.inner.length === 0) return
     const [stat, path] = [fstatSync(child.fd), this.path]
     const inner = this.#root.inner.find((root) => root.is(stat, path))
     if (inner) this.#enterRoot(inner)

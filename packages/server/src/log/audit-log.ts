@@ -371,10 +371,10 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     )
   }
   /** Finding that names the log whose numbers it has, where there are others. */
-  const named = async (found: Integrity): Promise<Integrity> => {
-    const beside = (await others.ends()).filter((end) => end.chain !== chain).length
-    return beside === 0 ? found : { ...found, logs: { own: chain, others: beside } }
-  }
+  const namedBeside = (found: Integrity, beside: number): Integrity =>
+    beside === 0 ? found : { ...found, logs: { own: chain, others: beside } }
+  const named = async (found: Integrity): Promise<Integrity> =>
+    namedBeside(found, (await others.ends()).filter((end) => end.chain !== chain).length)
   const verifyEveryMs = options.verifyEveryMs ?? 600_000
   const verifyAll = async (): Promise<void> => {
     // Others that share the store would read all entries as often.
@@ -418,7 +418,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       const page = await rows.query(filter)
       const misfit = await findMisfit(page.rows)
       const found = await inspector.inspectSeen()
-      const integrity = await named(misfit ? inspector.report(misfit) : found)
+      const integrity = namedBeside(misfit ? inspector.report(misfit) : found, rows.othersSeen)
       return { entries: page.rows.map(entryOf), total: page.total, as_of: page.as_of, ...integrity }
     },
 

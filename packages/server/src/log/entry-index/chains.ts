@@ -43,6 +43,8 @@ export class Chains {
   readonly #others = new Map<string, ChainIndex>()
   /** Where the others began when they were last looked at. */
   #starts: Starts = new Map()
+  /** How many of them there were then. */
+  othersSeen = 0
 
   constructor(parts: IndexParts) {
     this.#parts = parts
@@ -59,6 +61,7 @@ export class Chains {
   async refresh(): Promise<readonly End[]> {
     const { others, chain, starts } = this.#parts
     const ends = (await others.ends()).filter((end) => end.chain !== chain)
+    this.othersSeen = ends.length
     const before = this.#starts
     this.#starts = await starts.read()
     for (const { chain: name, next } of ends) {

@@ -58,6 +58,11 @@ export class EntryIndex implements AuditRows {
     return this.#chains.own.removeBefore(start)
   }
 
+  /** How many chains of other processes there were when they were last looked at, as each query does. */
+  get othersSeen(): number {
+    return this.#chains.othersSeen
+  }
+
   /** Numbers of entries that are intents without an outcome so far. */
   get openSeqs(): readonly number[] {
     return this.#chains.own.openIntents.map(([, seq]) => seq)
