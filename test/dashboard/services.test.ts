@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { Dovecot } from '@gatehouse/testkit/mail-server/dovecot'
 import { SmtpReceiver } from '@gatehouse/testkit/mail-server/smtp-receiver'
 import { hasProgram } from '@gatehouse/testkit/programs'
@@ -11,6 +10,8 @@ const letter = (subject: string) =>
 
 const policy = 'version: 1\nrules:\n  - { match: "email.*", tier: autonomous }\n'
 
+const delays = 'mail.send=1h,mail.move=0s,mail.forward=0s'
+
 const canRun = hasProgram('chromium') && hasProgram('dovecot')
 
 describe.skipIf(!canRun)('a mailbox in the dashboard', () => {
@@ -21,9 +22,12 @@ describe.skipIf(!canRun)('a mailbox in the dashboard', () => {
 
   beforeAll(async () => {
     server = await Dovecot.start()
-    smtp = await SmtpReceiver.open({ users: { [server.user]: server.password } })
+    smtp = await SmtpReceiver.open({
+      users: { [server.user]: server.password },
+      unknown: ['gone@example.net'],
+    })
     for (const subject of ['first', 'second']) server.maildir().put('INBOX', letter(subject))
-    dashboard = await Dashboard.openAs('ana', ['--proxy-delays', 'mail.send=1h,mail.move=0s'])
+    dashboard = await Dashboard.openAs('ana', ['--proxy-delays', delays])
     token = (await dashboard.api.createAgent({ name: 'mailbot' })).token
     await dashboard.api.saveOrganisationPolicy({ text: policy })
   }, 120_000)
@@ -123,20 +127,16 @@ describe.skipIf(!canRun)('a mailbox in the dashboard', () => {
 
   test('says why a write failed, and lets it go after asking', async () => {
     const { page, api } = dashboard
-    const message = await idOf('second')
-    const gone = server
-      .maildir()
-      .list('INBOX')
-      .find(({ bytes }) => bytes.includes('second'))
-    rmSync(gone?.file ?? '')
-    const id = await move(message)
+    const args = { message_id: await idOf('second'), to: ['gone@example.net'] }
+    const { result } = await invoke(dashboard.run, token, 'email.forward', args)
+    const id = String(result?.data?.['write_id'])
     await expect.poll(async () => (await writeOf(id))?.dead_letter).toBe(true)
     await dashboard.goTo('/services?tab=writes&status=dead')
     const card = cardOf(id)
     expect(await card.innerText()).toContain((await writeOf(id))?.error?.message)
     await assertClean()
     await card.getByRole('button', { name: 'Discard' }).click()
-    await page.getByLabel('Type move to confirm').fill('move')
+    await page.getByLabel('Type forward to confirm').fill('forward')
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click()
     await card.waitFor({ state: 'detached' })
     expect(await writeOf(id)).toMatchObject({ dead_letter: false, ended_by: 'user:ana' })

@@ -9,7 +9,7 @@ export const mailActions = (world: World): readonly Action[] => {
   const write = async () =>
     (await world.api.listWrites({ status: 'all' })).writes.find((one) => one.id === id)
   const fail = (subject: string) => async () => {
-    id = await world.move(subject, true)
+    id = await world.forward(subject)
     await expect.poll(async () => (await write())?.dead_letter).toBe(true)
   }
   return [
@@ -59,8 +59,7 @@ export const mailActions = (world: World): readonly Action[] => {
       at: '/services?tab=writes',
       first: async () => {
         const args = { to: ['ben@example.net'], subject: 'Offer', body: 'For you.' }
-        const sent = await world.call('email.send', args)
-        id = String(sent.result?.data?.['write_id'])
+        id = await world.write('email.send', args)
       },
       by: async (keys) => {
         await keys.press('Details')
@@ -72,7 +71,7 @@ export const mailActions = (world: World): readonly Action[] => {
       does: 'rollBack',
       at: '/services?tab=rollbacks',
       first: async () => {
-        id = await world.move('first', false)
+        id = await world.move('first')
         await expect.poll(async () => (await write())?.status).toBe('executed')
       },
       by: async (keys) => {
@@ -99,7 +98,7 @@ export const mailActions = (world: World): readonly Action[] => {
       },
       by: async (keys) => {
         await keys.press('Discard')
-        await keys.fill('Type move to confirm', 'move')
+        await keys.fill('Type forward to confirm', 'forward')
         await keys.press('Discard')
       },
       holds: async () => (await write())?.dead_letter === false,

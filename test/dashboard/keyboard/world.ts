@@ -61,7 +61,10 @@ export class World implements AsyncDisposable {
 
   static async open(): Promise<World> {
     const mail = await Dovecot.start()
-    const smtp = await SmtpReceiver.open({ users: { [mail.user]: mail.password } })
+    const smtp = await SmtpReceiver.open({
+      users: { [mail.user]: mail.password },
+      unknown: ['gone@example.net'],
+    })
     for (const subject of ['first', 'second', 'third']) mail.maildir().put('INBOX', letter(subject))
     const models = await ModelSource.open()
     const oauth = await OauthServers.open()
@@ -75,7 +78,7 @@ export class World implements AsyncDisposable {
     chmodSync(folder, 0o755)
     const targets = [models.target, ...oauth.targets].map((one) => JSON.stringify(one)).join(', ')
     const dashboard = await Dashboard.open(
-      ['--proxy-delays', 'mail.send=1h,mail.move=0s'],
+      ['--proxy-delays', 'mail.send=1h,mail.move=0s,mail.forward=0s'],
       (dataDir) =>
         writeFileSync(
           join(dataDir, 'gatehouse.yaml'),
@@ -119,18 +122,31 @@ notifications:
     return String(held.error?.data?.['approval_id'])
   }
 
-  /** A move of a mail, which runs at once; of a mail that is no longer there, it fails. */
-  async move(subject: string, isGone: boolean): Promise<string> {
+  /** A move of a mail, which runs at once. */
+  async move(subject: string): Promise<string> {
+    const args = { message_ids: [await this.#mailOf(subject)], folder: 'Archive' }
+    return this.write('email.move', args)
+  }
+
+  /** A mail that is passed on at once, to somebody whom the receiver does not know: it fails. */
+  async forward(subject: string): Promise<string> {
+    const args = { message_id: await this.#mailOf(subject), to: ['gone@example.net'] }
+    return this.write('email.forward', args)
+  }
+
+  async #mailOf(subject: string): Promise<string> {
     const searched = await this.call('email.search', { query: subject })
     const [found] = (searched.result?.data?.['messages'] ?? []) as { message_id: string }[]
     if (!found) throw new Error(`no mail “${subject}” is found: ${JSON.stringify(searched)}`)
-    const kept = this.mail
-      .maildir()
-      .list('INBOX')
-      .find(({ bytes }) => bytes.includes(subject))
-    if (isGone) rmSync(kept?.file ?? '')
-    const args = { message_ids: [found.message_id], folder: 'Archive' }
-    return String((await this.call('email.move', args)).result?.data?.['write_id'])
+    return found.message_id
+  }
+
+  /** A write that is taken; its id. */
+  async write(capability: string, args: object): Promise<string> {
+    const answer = await this.call(capability, args)
+    const id = answer.result?.data?.['write_id']
+    if (typeof id !== 'string') throw new Error(`${capability}: ${JSON.stringify(answer)}`)
+    return id
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
