@@ -35,7 +35,6 @@ import { logFolder } from './log/sibling-logs.ts'
 import { VerifierThread } from './log/verifier-thread.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import type { Overrides } from './overrides.ts'
-import { assertMount } from './platform/assert-mount.ts'
 import { createCalendar } from './platform/calendar.ts'
 import { createClock } from './platform/clock.ts'
 import {
@@ -254,7 +253,7 @@ const openUpstreams = async (
   ownDir: string,
   given: Pick<
     AppDeps,
-    'storage' | 'digest' | 'sandbox' | 'outbound' | 'secrets' | 'clock' | 'node'
+    'storage' | 'digest' | 'sandbox' | 'outbound' | 'secrets' | 'clock' | 'node' | 'files'
   > & {
     readonly registry: ChangingRegistry
     readonly call: CallUpstream
@@ -394,18 +393,6 @@ export async function compose(
       runs: runsApproved,
     }),
   )
-  // Before policy is read: its rules name these tools.
-  const upstreams = await openUpstreams(settings, ownDir, {
-    ...{ storage, registry, digest, sandbox, outbound, secrets, clock, node },
-    call: (call, context) => app.callUpstream(call, context),
-  })
-  const policy = opening.use(
-    await openPolicySource({
-      directory: join(dataDir, 'policies'),
-      registry,
-      log,
-    }),
-  )
   const files = opening.use(
     createFilesFactory({
       ids,
@@ -413,6 +400,18 @@ export async function compose(
       denyHardlinks: settings['files.deny_hardlinks'],
       own: dataDir,
       onSweepError: (cause) => log.warn({ err: cause }, 'left-over files could not be removed'),
+    }),
+  )
+  // Before policy is read: its rules name these tools.
+  const upstreams = await openUpstreams(settings, ownDir, {
+    ...{ storage, registry, digest, sandbox, outbound, secrets, clock, node, files },
+    call: (call, context) => app.callUpstream(call, context),
+  })
+  const policy = opening.use(
+    await openPolicySource({
+      directory: join(dataDir, 'policies'),
+      registry,
+      log,
     }),
   )
   // Known before the first program is asked for; a service that only keeps data needs none.
@@ -522,7 +521,6 @@ export async function compose(
     memory: new MemoryBudget(heldBytesFor()),
     droppedLogLines: () => output.dropped,
     workspaces: openWorkspaces(workspacesFolder, storage.isNetworked),
-    assertMount: (path) => assertMount(dataDir, path),
     runsApproved,
     signal: stopping.signal,
   }

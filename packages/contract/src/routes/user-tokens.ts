@@ -17,6 +17,7 @@ export const userTokenRoutes = defineRoutes({
     body: CreateUserToken,
     answer: CreatedUserToken,
     success: 201,
+    errors: ['AgentNotFound'],
   },
   revokeUserToken: {
     method: 'POST',

@@ -78,7 +78,6 @@ export type AppDeps = Basics & {
     ProxySettings &
     UpstreamRoomDeps['settings']
   readonly workspaces: Workspaces
-  readonly assertMount: (path: string) => void
   /** False without a server: what is approved then runs at its next start. */
   readonly runsApproved: boolean
   readonly metrics: Metrics

@@ -221,6 +221,8 @@ export function createApp(given: AppDeps): BoundApp {
     ...time.useCases,
     ...upstreams.useCases,
     async start() {
+      // Before any folder is opened: where agents may write, no link leads to a folder of another.
+      await directory.reload()
       // Policy may have changed since it was read here: the first process tells of changes from now on.
       if (!isFirst) await given.policy.reload()
       for (const part of isFirst ? parts : [processes, agents, reach, upstreams, events])

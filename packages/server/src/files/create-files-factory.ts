@@ -1,10 +1,12 @@
-import { realpathSync } from 'node:fs'
+import { GatehouseError } from '@gatehouse/contract'
 import type { Clock } from '../ports/clock.ts'
 import type { Files, FilesFactory } from '../ports/files.ts'
 import type { Ids } from '../ports/ids.ts'
 import { AgentFiles } from './agent-files.ts'
 import { awayFiles } from './away-files.ts'
 import { descriptorPathsWork } from './dir.ts'
+import { FolderRules } from './folder-rules.ts'
+import { holdGiven } from './hold.ts'
 import { Root } from './root.ts'
 import { Roots } from './roots.ts'
 import { sweepLeftovers } from './sweep.ts'
@@ -29,9 +31,12 @@ type Known = { readonly key: string; readonly roots: Roots; readonly files: File
 /** A root that is refused closes those before it. */
 const openRoots = (
   { workspace, mounts }: Pick<Parameters<FilesFactory['open']>[0], 'workspace' | 'mounts'>,
-  options: { readonly byPath: boolean; readonly own: string | null },
+  { byPath, rules }: { readonly byPath: boolean; readonly rules: FolderRules },
 ): Roots => {
-  const { byPath, own } = options
+  const [ofWorkspace, ofMount] = [
+    { make: true, faultOf: rules.workspaceFault.bind(rules) },
+    { make: false, faultOf: rules.mountFault.bind(rules) },
+  ]
   const opened: Root[] = []
   const open = (folder: ConstructorParameters<typeof Root>[0]): Root => {
     const root = new Root(folder, byPath)
@@ -40,8 +45,8 @@ const openRoots = (
   }
   try {
     return Roots.of(
-      open({ path: workspace, readOnly: false, make: true }),
-      ...mounts.map(({ path, read_only }) => open({ path, readOnly: read_only, make: false, own })),
+      open({ path: workspace, readOnly: false, ...ofWorkspace }),
+      ...mounts.map(({ path, read_only }) => open({ path, readOnly: read_only, ...ofMount })),
     )
   } catch (error) {
     for (const root of opened) root.close()
@@ -53,7 +58,7 @@ const openRoots = (
 export const createFilesFactory = (options: FilesOptions): FilesFactory & Disposable => {
   const { ids, clock, denyHardlinks = false, onSweepError = () => {} } = options
   const byPath = !(options.descriptorPaths ?? descriptorPathsWork)
-  const own = options.own === undefined ? null : realpathSync(options.own)
+  const rules = new FolderRules(options.own ?? null)
   const temps = new Temps()
   const trash = new Trash({ ids, clock })
   const known = new Map<string, Known>()
@@ -70,7 +75,8 @@ export const createFilesFactory = (options: FilesOptions): FilesFactory & Dispos
       byRecord.set(agent, before)
       return before
     }
-    const roots = openRoots(agent, { byPath, own })
+    rules.note('agent', agent)
+    const roots = openRoots(agent, { byPath, rules })
     // Operations under way with the old roots hold descriptors of their own and end undisturbed.
     before?.roots.close()
     const files = new AgentFiles({ roots, temps, trash, denyHardlinks })
@@ -88,6 +94,17 @@ export const createFilesFactory = (options: FilesOptions): FilesFactory & Dispos
       return new AgentFiles({ roots: roots.within(reach), temps, trash, denyHardlinks })
     },
     away: awayFiles,
+    note: rules.note,
+    hold: (path) => holdGiven(path, rules),
+    assertMounts(mounts) {
+      for (const { path } of mounts) {
+        const fault = rules.newMountFault(path, mounts)
+        if (fault !== null)
+          throw new GatehouseError('InvalidParams', {
+            detail: `the mount ${path} is refused: ${fault}`,
+          })
+      }
+    },
     [Symbol.dispose]() {
       for (const { roots } of known.values()) roots.close()
       known.clear()

@@ -7,6 +7,7 @@ import {
   openSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
 } from 'node:fs'
 
 const openFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
@@ -52,6 +53,12 @@ export class Dir {
     const there = lstatSync(this.at.slice(0, -1), { throwIfNoEntry: false })
     const here = fstatSync(this.fd)
     return there?.ino === here.ino && there.dev === here.dev
+  }
+
+  /** Where the folder that is open lies now. Without descriptor paths: where its path leads. */
+  place(): string {
+    const path = this.at.slice(0, -1)
+    return this.#byPath ? realpathSync(path) : readlinkSync(path)
   }
 
   device(): number {

@@ -25,6 +25,10 @@ export const componentsOf = (path: string): readonly string[] => {
   return components
 }
 
+/** Whether an absolute path is a folder or lies in it, by text alone. */
+export const isUnder = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(`${folder}/`)
+
 /** Refuses what no path can be, before anything is split. */
 export const assertPath = (path: string): void => {
   if (path === '') throw refuse('it is empty; "." is your workspace')

@@ -12,9 +12,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createFilesFactory } from './create-files-factory.ts'
+import { FolderRules } from './folder-rules.ts'
 import { pinFolder } from './pin.ts'
 import { Root } from './root.ts'
 import { Roots } from './roots.ts'
+
+const rules = new FolderRules(null)
+const faultOf = rules.workspaceFault.bind(rules)
 
 /** The folders of an agent: a workspace, and in it or beside it a shelf to read from. */
 const filesOf = (work: string, shelf: string) => {
@@ -91,7 +95,8 @@ test('a folder inside another that is not there takes nothing else with it', () 
 
 test('a folder inside another that cannot be held lets nothing be held that it lies in', () => {
   const { work, shelf } = open()
-  const root = (path: string) => new Root({ path, readOnly: path === shelf, make: false }, false)
+  const root = (path: string) =>
+    new Root({ path, readOnly: path === shelf, make: false, faultOf }, false)
   const [workspace, inner] = [root(work), root(shelf)]
   onTestFinished(() => workspace.close())
   const roots = Roots.of(workspace, inner)

@@ -1,13 +1,10 @@
-import { fstatSync, mkdirSync, realpathSync } from 'node:fs'
+import { fstatSync, mkdirSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import { Dir, mountOf } from './dir.ts'
 import { codeOf } from './failure.ts'
+import { isOfSystem } from './folder-rules.ts'
 import { componentsOf } from './paths.ts'
-
-const forbidden = ['/proc', '/sys', '/dev']
-
-const isUnder = (path: string, folder: string): boolean =>
-  path === folder || path.startsWith(`${folder}/`)
+import { type Way, wayOf } from './way.ts'
 
 type Names = readonly string[]
 
@@ -31,7 +28,7 @@ export class Root {
   dev = -1
   ino = -1
   readonly #byPath: boolean
-  readonly #ours: string | null
+  readonly #faultOf: (way: Way) => string | null
   #dir: Dir | null = null
   #mount: string | null = null
   #closed = false
@@ -41,8 +38,8 @@ export class Root {
       readonly path: string
       readonly readOnly: boolean
       readonly make: boolean
-      /** Real path of the service's own data, for a folder that must not lead to it or hold it. */
-      readonly own?: string | null
+      /** Why it is refused where its path leads this way. */
+      readonly faultOf: (way: Way) => string | null
     },
     byPath: boolean,
   ) {
@@ -57,9 +54,8 @@ export class Root {
     this.#own = [components]
     this.spellings = this.#own
     this.#byPath = byPath
-    this.#ours = folder.own ?? null
-    if (forbidden.some((f) => isUnder(this.path, f)))
-      throw refuse('it is part of the system itself')
+    this.#faultOf = folder.faultOf
+    if (isOfSystem(this.path)) throw refuse('it is part of the system itself')
     if (folder.make) mkdirSync(this.path, { recursive: true, mode: 0o700 })
     try {
       this.#open()
@@ -70,15 +66,18 @@ export class Root {
   }
 
   #open(): Dir {
-    const real = realpathSync(this.path)
     const refuse = (detail: string): GatehouseError =>
       new GatehouseError('InvalidConfiguration', { origin: this.path, detail })
-    if (real === '/' || forbidden.some((f) => isUnder(real, f)))
-      throw refuse('it leads into the system itself')
-    // @SECURITY A link on the way may be another than when the folder was given; confinement.test.ts.
-    if (this.#ours !== null && (isUnder(real, this.#ours) || isUnder(this.#ours, real)))
-      throw refuse('it leads to the data of the service itself')
+    const way = wayOf(this.path)
+    const fault = this.#faultOf(way)
+    if (fault !== null) throw refuse(fault)
+    const { real } = way
     const dir = Dir.open(real, this.#byPath)
+    // @SECURITY The folder that was looked at is what is open, whoever changes links meanwhile; swapper.test.ts.
+    if (dir.place() !== real) {
+      dir.close()
+      throw refuse('its path changes while it is opened')
+    }
     const stat = fstatSync(dir.fd)
     this.dev = stat.dev
     this.ino = stat.ino

@@ -14,11 +14,15 @@ import { join } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import { expect, onTestFinished, test } from 'vitest'
 import { Dir, mountOf } from './dir.ts'
+import { FolderRules } from './folder-rules.ts'
 import { assertPath, componentsOf } from './paths.ts'
 import { isMissing, type Parents, walkToPlace } from './place-walk.ts'
 import { Root } from './root.ts'
 import { Roots } from './roots.ts'
 import { walkTo } from './walk.ts'
+
+const rules = new FolderRules(null)
+const faultOf = rules.workspaceFault.bind(rules)
 
 const why = (step: () => unknown): string => {
   try {
@@ -58,7 +62,7 @@ const base = (): string => {
   return folder
 }
 const root = (path: string, options: { readOnly?: boolean; make?: boolean } = {}): Root => {
-  const made = new Root({ path, readOnly: false, make: false, ...options }, false)
+  const made = new Root({ path, readOnly: false, make: false, faultOf, ...options }, false)
   onTestFinished(() => made.close())
   return made
 }

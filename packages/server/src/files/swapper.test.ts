@@ -1,12 +1,16 @@
 import { once } from 'node:events'
 import {
+  closeSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -20,6 +24,7 @@ import { createFilesFactory } from './create-files-factory.ts'
 const full = process.env['GATEHOUSE_FULL'] === '1'
 const reads = full ? 100_000 : 3_000
 const writes = full ? 30_000 : 1_000
+const opens = full ? 30_000 : 1_000
 
 /** ROOT/dir is a folder, then a link to OUT, then a folder, and so on, while the work goes on. */
 const whileSwapping = async (
@@ -130,3 +135,45 @@ test('no write escapes while a folder is swapped for a link, and a naive writer 
     expect(written).toBeGreaterThanOrEqual(writes / 50)
   })
 }, 180_000)
+
+test('no folder is given by a link that comes while it is opened, and a naive opener takes it', async () => {
+  await whileSwapping(async ({ root, out }) => {
+    const isLate = patience()
+    let made = 0
+    const seen = { inside: 0, escaped: 0, naive: 0 }
+    const place = path.join(root, 'dir')
+    // By the file that is there: names are swapped meanwhile.
+    const isOut = (name: string) => statSync(name).ino === statSync(out).ino
+    for (let i = 0; i < opens || ((seen.inside < 1 || seen.naive < 1) && !isLate()); i++) {
+      using factory = createFilesFactory({
+        ids: { next: (prefix) => `${prefix}-${made++}`, secret: () => Buffer.alloc(32) },
+        clock: { wall: () => 0, now: () => 0 },
+      })
+      factory.note('agent', { name: 'alpha', mounts: [{ path: root, read_only: false }] })
+      const mounts = [{ path: place, read_only: true }]
+      const read = await attempt(async () => {
+        const files = factory.open({ name: 'beta', workspace: path.join(root, '../BETA'), mounts })
+        return (await files.read(`${place}/f`, { bytesMax: 100 })).bytes.toString()
+      })
+      const held = await attempt(() => {
+        using folder = factory.hold(place)
+        return isOut(folder.source)
+      })
+      if (read === 'INSIDE') seen.inside += 1
+      else if (read !== null || held === true) seen.escaped += 1
+      const naive = await attempt(() => {
+        if (lstatSync(place).isSymbolicLink()) return false
+        const fd = openSync(place, 'r')
+        try {
+          return isOut(`/proc/self/fd/${fd}`)
+        } finally {
+          closeSync(fd)
+        }
+      })
+      if (naive === true) seen.naive += 1
+    }
+    expect(seen.escaped).toBe(0)
+    expect(seen.inside).toBeGreaterThan(0)
+    expect(seen.naive).toBeGreaterThan(0)
+  })
+})

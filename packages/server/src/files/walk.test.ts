@@ -13,11 +13,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import { expect, onTestFinished, test } from 'vitest'
+import { FolderRules } from './folder-rules.ts'
 import { statPath } from './look.ts'
 import { openFile } from './open.ts'
 import { Root } from './root.ts'
 import { Roots } from './roots.ts'
 import { type Intent, walkTo } from './walk.ts'
+
+const rules = new FolderRules(null)
+const faultOf = rules.workspaceFault.bind(rules)
 
 type Mount = { readonly name: string; readonly readOnly: boolean }
 
@@ -27,7 +31,7 @@ const open = (byPath = false, mounts: readonly Mount[] = []) => {
   mkdirSync(at('work'))
   for (const { name } of mounts) mkdirSync(at(name), { recursive: true })
   const root = ({ name, readOnly }: Mount) =>
-    new Root({ path: at(name), readOnly, make: false }, byPath)
+    new Root({ path: at(name), readOnly, make: false, faultOf }, byPath)
   const workspace = root({ name: 'work', readOnly: false })
   const others = mounts.map(root)
   const all = [workspace, ...others]

@@ -250,19 +250,39 @@ export interface PinnedFolder extends Disposable {
   }[]
 }
 
+/** A folder that is held open until it is disposed. */
+export type HeldFolder = Disposable & { readonly source: string }
+
+export type AgentFolders = {
+  readonly name: string
+  readonly workspace: string
+  readonly mounts: readonly { readonly path: string; readonly read_only: boolean }[]
+}
+
 export interface FilesFactory {
+  /**
+   * Must be told, before any folder is opened, of all folders that agents may use, by themselves or through a server, and
+   * again when they change: no link in one that is writable leads to another.
+   */
+  note(
+    kind: 'agent' | 'upstream',
+    folders: Partial<AgentFolders> & Pick<AgentFolders, 'name' | 'mounts'>,
+  ): void
+
+  /**
+   * Must open what a person gave to a program, a folder or a file. Raises `FileNotFound`, and `InvalidConfiguration` where
+   * it would not be given to an agent either; a workspace may be.
+   */
+  hold(path: string): HeldFolder
+
+  /** Must raise `InvalidParams` for mounts of one agent of which one may not be given, naming it and why. */
+  assertMounts(mounts: AgentFolders['mounts']): void
+
   /**
    * Must open the roots of an agent, and make its workspace if it is not there. Kept open until changed or
    * disposed. With a `reach`, nothing is touched that it does not permit.
    */
-  open(
-    agent: {
-      readonly name: string
-      readonly workspace: string
-      readonly mounts: readonly { readonly path: string; readonly read_only: boolean }[]
-    },
-    reach?: Reach | null,
-  ): Files
+  open(agent: AgentFolders, reach?: Reach | null): Files
 
   /** Folders of an agent that are on another node: paths are told by their text, all else raises `WorkspaceElsewhere`. */
   away(agent: { readonly name: string; readonly workspace: string }): Files

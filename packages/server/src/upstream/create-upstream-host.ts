@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { GatehouseError, type UpstreamServer } from '@gatehouse/contract'
+import type { FilesFactory, HeldFolder } from '../ports/files.ts'
 import type { Egress, KeptOutbound, Outbound } from '../ports/outbound.ts'
 import type { Sandbox, SandboxMount, SandboxSpec } from '../ports/sandbox.ts'
 import type { Secrets } from '../ports/secrets.ts'
@@ -25,6 +26,7 @@ export type UpstreamHostOptions = {
   readonly secrets: Pick<Secrets, 'use'>
   /** Of servers that a person has logged in to. */
   readonly tokens: Tokens
+  readonly files: Pick<FilesFactory, 'hold'>
   /** For the folders that the servers have for themselves. */
   readonly folder: string
   /** Where programs are looked for, as in the variable PATH. */
@@ -143,7 +145,8 @@ class Host implements UpstreamHost {
     const dispose = async () => egress[Symbol.asyncDispose]()
     const hostsRefused = () => egress.refused().map(({ host, port }) => `${host}:${port}`)
     try {
-      const spec = await this.#specOf(order, server, egress)
+      using folders = this.#hold(order)
+      const spec = await this.#specOf(order, server, { egress, folders: folders.mounts })
       const transport = new SandboxedTransport(await sandbox.spawn(spec))
       const { SdkConnection } = await import('./sdk-connection.ts')
       return await SdkConnection.open(
@@ -168,10 +171,29 @@ class Host implements UpstreamHost {
     }
   }
 
+  /** The folders that a person gave to the server, each held open until they are mounted. */
+  #hold({ name, config }: UpstreamOrder): Disposable & { readonly mounts: SandboxMount[] } {
+    const held: HeldFolder[] = []
+    const release = () => {
+      for (const folder of held) folder[Symbol.dispose]()
+    }
+    try {
+      const mounts = config.grants.folders.map(({ path, read_only }) => {
+        const folder = this.#options.files.hold(path)
+        held.push(folder)
+        return { source: folder.source, target: path, writable: !read_only }
+      })
+      return { mounts, [Symbol.dispose]: release }
+    } catch (cause) {
+      release()
+      throw cause instanceof GatehouseError ? failed(name, cause.message, cause) : cause
+    }
+  }
+
   async #specOf(
     order: UpstreamOrder,
     { command, args }: Extract<UpstreamServer, { kind: 'stdio' }>,
-    egress: Egress,
+    { egress, folders }: { readonly egress: Egress; readonly folders: readonly SandboxMount[] },
   ): Promise<SandboxSpec> {
     const { folder, searchPath } = this.#options
     const { grants } = order.config
@@ -188,11 +210,7 @@ class Host implements UpstreamHost {
         ...(await this.#credentials(order, null)),
       },
       working_directory: home,
-      mounts: distinct([
-        ...program.mounts,
-        ...grants.folders.map(({ path, read_only }) => ({ source: path, writable: !read_only })),
-        { source: home, writable: true },
-      ]),
+      mounts: distinct([...program.mounts, ...folders, { source: home, writable: true }]),
       network: { kind: 'egress', socket: egress.socket },
       limits: {
         memory_bytes: 4096 * MiB,

@@ -102,7 +102,7 @@ export async function openNode(
       'proxy.burst_limit': 1_000_000,
       'proxy.burst_window': 1_000,
     },
-    directory: new AgentDirectory(basics),
+    directory: new AgentDirectory({ ...basics, files: { note: () => {} } }),
     policy: allowed,
     runsApproved: true,
     node,

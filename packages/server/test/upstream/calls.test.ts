@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, test } from 'vitest'
@@ -117,12 +117,12 @@ describe.skipIf(!hasProgram('bwrap'))('calls of upstream tools', () => {
     const told = textOf(await kit.kit.invoke('alpha', 'scripted.environment'))
     const seen = JSON.parse(told) as Record<string, string>
     const proxies = ['HTTPS_PROXY', 'HTTP_PROXY', 'http_proxy', 'https_proxy']
-    const given = ['HOME', 'LANG', 'PATH', 'TMPDIR', 'TOKEN', ...proxies]
+    const variables = ['HOME', 'LANG', 'PATH', 'TMPDIR', 'TOKEN', ...proxies]
     expect(
       Object.keys(seen)
         .filter((name) => name !== 'PWD')
         .toSorted(),
-    ).toEqual(given.toSorted())
+    ).toEqual(variables.toSorted())
     // What comes back from where a secret went is without it.
     expect(seen['TOKEN']).toBe('[secret:service:upstream.scripted.TOKEN]')
     const script = readFileSync(kit.script, 'utf8')
@@ -136,6 +136,20 @@ describe.skipIf(!hasProgram('bwrap'))('calls of upstream tools', () => {
       })
       await kit.kit.app.restartUpstream(kit.kit.operator(), { name: 'scripted' })
     }
+    // An agent that may write where a granted folder lies puts a link in its place.
+    const given = join(kit.folder, 'given')
+    const mounts = [{ path: kit.folder, read_only: false }]
+    await kit.kit.app.editAgent(kit.kit.operator(), {
+      ...{ name: 'alpha', versions: null },
+      changes: { mounts },
+    })
+    rmSync(given, { recursive: true })
+    symlinkSync(join(kit.kit.folder, 'policies'), given)
+    const path = join(given, 'organisation.yaml')
+    expect(await kit.kit.invoke('alpha', 'scripted.read', { path })).toMatchObject({
+      kind: 'failed',
+      error: { type: 'UpstreamFailed', message: expect.stringContaining(`${given}: `) as string },
+    })
   })
 
   test('one process an agent, kept while it is used, ended with the agent and with the service', async () => {

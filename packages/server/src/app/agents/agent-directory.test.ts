@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import { createDigest } from '../../platform/digest.ts'
 import { AgentDirectory } from './agent-directory.ts'
 
+const files = { note: () => {} }
+
 test('takes over what other nodes changed with one query, however many agents it knows', async () => {
   await using kit = await createKit()
   const names = Array.from({ length: 30 }, (_, i) => `agent-${i}`)
@@ -15,7 +17,10 @@ test('takes over what other nodes changed with one query, however many agents it
       return target[name]
     },
   })
-  const directory = new AgentDirectory({ storage: { agents }, clock, digest: createDigest() })
+  const directory = new AgentDirectory({
+    ...{ storage: { agents }, clock, files },
+    digest: createDigest(),
+  })
   const credentials = new Map<string, number>()
   for (const name of names)
     credentials.set(name, (await directory.standIn(name))?.credential ?? Number.NaN)
@@ -36,7 +41,7 @@ test('what the service does in the name of an agent ends with rotation and revoc
   await using kit = await createKit()
   await kit.agent('alpha')
   const { storage, clock } = kit
-  const directory = new AgentDirectory({ storage, clock, digest: createDigest() })
+  const directory = new AgentDirectory({ ...{ storage, clock, files }, digest: createDigest() })
   const reread = async () => {
     const agent = await storage.agents.find('alpha')
     if (agent) directory.changed(agent)

@@ -1,6 +1,7 @@
 import type { AgentStore, StoredAgent } from '../../ports/agents.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Digest } from '../../ports/digest.ts'
+import type { FilesFactory } from '../../ports/files.ts'
 
 const tokenForm = /^[0-9a-f]{64}$/
 
@@ -18,6 +19,7 @@ export class AgentDirectory {
   readonly #store: AgentStore
   readonly #digest: Digest
   readonly #clock: Clock
+  readonly #files: Pick<FilesFactory, 'note'>
   readonly #byName = new Map<string, StoredAgent>()
   readonly #byHash = new Map<string, AuthenticatedAgent>()
   readonly #listeners = new Set<(agent: string) => void>()
@@ -26,7 +28,13 @@ export class AgentDirectory {
   /** Up to where changes of other nodes are known. */
   #place = 0
 
-  constructor(deps: { storage: { readonly agents: AgentStore }; digest: Digest; clock: Clock }) {
+  constructor(deps: {
+    storage: { readonly agents: AgentStore }
+    digest: Digest
+    clock: Clock
+    files: Pick<FilesFactory, 'note'>
+  }) {
+    this.#files = deps.files
     this.#store = deps.storage.agents
     this.#digest = deps.digest
     this.#clock = deps.clock
@@ -83,6 +91,7 @@ export class AgentDirectory {
 
   changed(agent: StoredAgent): void {
     this.#epoch += 1
+    this.#files.note('agent', agent)
     for (const [hash, known] of this.#byHash)
       if (known.name === agent.name) this.#byHash.delete(hash)
     this.#byName.set(agent.name, agent)
@@ -96,10 +105,11 @@ export class AgentDirectory {
     return { [Symbol.dispose]: () => void this.#listeners.delete(own) }
   }
 
-  /** Takes over what changed since the last time, in one query: another node may have changed agents known here. */
+  /** Takes over what changed since the last time, in one query: another node may have changed agents known here. First all. */
   async reload(): Promise<void> {
     const { agents, place } = await this.#store.changedSince(this.#place)
     for (const agent of agents) {
+      this.#files.note('agent', agent)
       const known = this.#byName.get(agent.name)
       if (known && agent.generation !== known.generation) this.changed(agent)
     }

@@ -52,7 +52,6 @@ export type AgentDeps = Basics & {
   readonly policy: PolicySource
   readonly files: FilesFactory
   readonly workspaces: CreateAgentDeps['workspaces']
-  readonly assertMount: CreateAgentDeps['assertMount']
   /** Clean-ups of other parts when an agent is revoked, in this order. */
   readonly endsWithAgent: () => readonly EndsWithAgent[]
   readonly signal: AbortSignal

@@ -12,8 +12,6 @@ import { beginningStatus } from './service-pause.ts'
 
 export type CreateAgentDeps = Pick<Basics, 'auditLog' | 'clock' | 'ids' | 'digest'> & {
   readonly workspaces: Pick<Workspaces, 'pathOf' | 'site'>
-  /** Refuses a mount that may not be given, naming why. */
-  readonly assertMount: (path: string) => void
   readonly files: FilesFactory
   readonly registry: Pick<CapabilityRegistry, 'names'>
 }
@@ -23,7 +21,7 @@ export async function createAgent(
   deps: CreateAgentDeps,
   input: CreateAgent,
 ): Promise<CreatedAgent> {
-  for (const mount of input.mounts) deps.assertMount(mount.path)
+  deps.files.assertMounts(input.mounts)
   const { token, hash } = newToken(deps)
   const nowMs = deps.clock.wall()
   const made: StoredAgent = {

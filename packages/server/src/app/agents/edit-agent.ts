@@ -9,7 +9,7 @@ import type { ChangeAgentDeps } from './change-agent.ts'
 import type { CreateAgentDeps } from './create-agent.ts'
 
 type Deps = Pick<ChangeAgentDeps, 'auditLog' | 'events' | 'directory'> &
-  Pick<CreateAgentDeps, 'assertMount'> & { readonly registry: Pick<CapabilityRegistry, 'names'> }
+  Pick<CreateAgentDeps, 'files'> & { readonly registry: Pick<CapabilityRegistry, 'names'> }
 
 export type EditInput = {
   readonly name: string
@@ -39,7 +39,7 @@ const differences = (current: StoredAgent, changes: EditAgent): Partial<StoredAg
 /** Changes what a person said of an agent. Its next message on any connection meets the new record. */
 export async function editAgent(op: Op, deps: Deps, input: EditInput): Promise<EditOutcome> {
   const { name, changes, versions } = input
-  for (const mount of changes.mounts ?? []) deps.assertMount(mount.path)
+  deps.files.assertMounts(changes.mounts ?? [])
   const stored = await deps.auditLog.transaction(async (tx) => {
     const current = await tx.agents.find(name)
     if (!current) throw new GatehouseError('AgentNotFound', { agent: name })

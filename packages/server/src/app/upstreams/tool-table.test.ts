@@ -12,6 +12,7 @@ const open = () => {
     digest: createDigest(),
     host: { schemas: async () => ({ compile: () => ({ kind: 'usable', check: () => [] }) }) },
     call: async () => ({ content: [] }),
+    files: { note: () => {} },
   })
   const of = (group: string) =>
     registry.list().flatMap((one) => (one.group === group ? [one.name] : []))

@@ -14,6 +14,7 @@ import {
 import { fittedAction } from '../../domain/upstream/tool-names.ts'
 import type { Capability, ChangingRegistry } from '../../ports/capability.ts'
 import type { Digest } from '../../ports/digest.ts'
+import type { FilesFactory } from '../../ports/files.ts'
 import type { UpstreamHost, UpstreamSchemas, WireTool } from '../../ports/upstream.ts'
 import type { UpstreamRecord } from './stored.ts'
 import { type CallUpstream, toolCapability } from './tool-capability.ts'
@@ -23,6 +24,7 @@ export type ToolTableDeps = {
   readonly digest: Digest
   readonly host: Pick<UpstreamHost, 'schemas'>
   readonly call: CallUpstream
+  readonly files: Pick<FilesFactory, 'note'>
 }
 
 type Offered = { readonly record: UpstreamRecord; readonly compared: readonly ComparedTool[] }
@@ -203,7 +205,8 @@ export class ToolTable {
    */
   async offer(record: UpstreamRecord): Promise<readonly ComparedTool[]> {
     const compared = await this.compare(record)
-    const { name } = record
+    const { name, config } = record
+    this.#deps.files.note('upstream', { name, mounts: config.grants.folders })
     const byName = new Map<string, ComparedTool & { readonly capability: string }>()
     for (const one of compared) {
       // An accepted tool stays known while it is out of service, so that rules and calls of it mean something.
