@@ -185,7 +185,7 @@ describe.skipIf(missing !== null)(
         .poll(async () => (await reasons()).join())
         .toMatch(
           new RegExp(
-            `in the audit log \\(modified\\) ${name} \\(.*\\) found: .*acknowledge it there`,
+            `in the audit log \\(modified\\) ${name} \\(.*\\) found: .*on ${name}, run: gatehouse audit acknowledge --reason TEXT --data-dir ${two.dataDir}`,
           ),
         )
       const findings = (await list()).nodes.map(({ log_finding }) => log_finding?.kind)
@@ -194,7 +194,16 @@ describe.skipIf(missing !== null)(
         `${name} found in the audit log: modified: `,
       )
       await person?.sees(/^Found in the audit log: modified: /)
-      expect(await audit()).toMatchObject({ integrity: 'failed', kind: 'modified' })
+      expect(await audit()).toMatchObject({
+        ...{ integrity: 'failed', kind: 'modified', found_by: name },
+        remedy: expect.stringContaining(`--data-dir ${two.dataDir}`) as string,
+      })
+      // No command is named that does nothing where it is read.
+      const there = `on ${name}, run: gatehouse audit acknowledge --reason TEXT --data-dir ${two.dataDir}`
+      const verified = await one.cli(['audit', 'verify'])
+      expect([verified.code, verified.stdout]).toEqual([1, expect.stringContaining(there)])
+      const refused = await one.cli(['audit', 'acknowledge', '--reason', 'known', '--yes'])
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(there)])
       expect(await two.stop()).toBe(0)
       expect(await statusOf()).toBe('stopped')
       const acts = await ask<{ entries: { capability: string }[] }>(one, 'GET', '/api/audit')

@@ -36,6 +36,7 @@ const fields = (result: Integrity, next: NextStep): [string, string | number][] 
   ...(result.unchecked ?? []).flatMap((one) => uncheckedFields('Not checked', one, next)),
   ...(result.root ? [['All logs', rootText(result.root)] as [string, string]] : []),
   ...(result.kind ? [[kindLabel(result), result.kind] as [string, string]] : []),
+  ...(result.first_bad_log ? [['In the log of', result.first_bad_log] as [string, string]] : []),
   ...(result.first_bad_id ? [['First bad entry', result.first_bad_id] as [string, string]] : []),
   ...(result.first_bad_seq === undefined
     ? []
@@ -67,5 +68,7 @@ export const integrityText = (result: Integrity, view: View): string =>
   [headline(result, view), renderFields(fields(result, view.next), view)].join('\n')
 
 /** The next step after a finding. */
-export const acknowledgeLine = (next: NextStep): string =>
-  `find out who can write to the data, keep a copy of the data directory, then: ${next('audit acknowledge --reason TEXT')}`
+export const acknowledgeLine = ({ remedy }: Integrity, next: NextStep): string =>
+  remedy
+    ? asNextStep(remedy, next)
+    : `find out who can write to the data, keep a copy of the data directory, then: ${next('audit acknowledge --reason TEXT')}`

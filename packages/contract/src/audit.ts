@@ -94,7 +94,14 @@ export const UncheckedLog = z.object({
 export type UncheckedLog = z.infer<typeof UncheckedLog>
 
 /** Finding of a verification, in short. */
-export const LogFinding = z.object({ kind: IntegrityKind, detail: z.string() })
+export const LogFinding = z.object({
+  kind: IntegrityKind,
+  detail: z.string(),
+  /** Log that it is in, where that is another one than that of the process which found it. */
+  log: z.string().optional(),
+  /** Entry by which a person accepted that log before it was changed again. */
+  accepted_before: z.string().optional(),
+})
 export type LogFinding = z.infer<typeof LogFinding>
 
 /** Log of the process that answers, and how many others there are, of other processes and nodes. */
@@ -107,7 +114,15 @@ export const Integrity = z.object({
   kind: IntegrityKind.optional(),
   first_bad_id: z.string().optional(),
   first_bad_seq: z.int().optional(),
+  /** Log that the finding is in, where that is another one than that of the process which found it. */
+  first_bad_log: z.string().optional(),
+  /** Entry by which a person accepted that log before it was changed again. */
+  accepted_before: z.string().optional(),
   detail: z.string().optional(),
+  /** Node that found it, where that is not the one that answers: the finding is acknowledged there. */
+  found_by: z.string().optional(),
+  /** Next step for a person, where the finding cannot be acknowledged at the node that answers. */
+  remedy: z.string().optional(),
   /** Last sequence number that was re-hashed, of the own log of the process that answers, and when; -1 for an empty log. */
   verified_through: z.int(),
   verified_at: Timestamp,

@@ -343,9 +343,11 @@ export async function compose(
     new VerifierThread({ program: programOf('verify-log'), place: logPlace, clock }),
   )
   let exported: RunningExports | null = null
+  const policyShare = createPolicyShare(dataDir)
   const auditLog = opening.use(
     await openAuditLog({
       storage,
+      sharedKey: () => policyShare.key(),
       directory: auditFolder,
       files: logFiles,
       siblings: gatePlace.siblings(),
@@ -454,7 +456,7 @@ export async function compose(
     modelsNode: nodeName(dataDir),
     place,
     keyFiles: createNodeKeyFiles(dataDir),
-    policyShare: createPolicyShare(dataDir),
+    policyShare,
     registry,
     policy,
     files,

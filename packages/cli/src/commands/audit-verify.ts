@@ -12,7 +12,7 @@ import { openPrivateFile } from '../private-file.ts'
 
 /** Only what the service itself found can be acknowledged there: copies and exports are compared elsewhere. */
 const ofService = (found: Integrity, next: NextStep) =>
-  found.integrity === 'failed' ? { ...found, next_step: acknowledgeLine(next) } : found
+  found.integrity === 'failed' ? { ...found, next_step: acknowledgeLine(found, next) } : found
 
 /** A copy kept elsewhere is compared with an export made now, hashed in this process. */
 async function withExport<T>(api: Client, work: (file: string) => Promise<T>): Promise<T> {

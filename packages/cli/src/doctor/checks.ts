@@ -252,6 +252,8 @@ const audit: Check = {
         (page.unchecked ?? []).map(({ reason }) => `not checked: ${reason}`).join('; '),
         'gatehouse audit verify',
       )
+    if (page.found_by !== undefined)
+      return fail(page.detail ?? `found by ${page.found_by}`, page.remedy ?? 'gatehouse nodes list')
     const at = page.first_bad_id ?? 'its end'
     return fail(`it is damaged at ${at} (${page.kind ?? 'unknown'})`, 'gatehouse audit verify')
   },

@@ -42,7 +42,9 @@ export const answerGates = (deps: Deps): void => {
     await deps.audit.sign()
     return null
   })
-  gates.answer('acknowledge log', ({ reason, ...by }) => deps.audit.acknowledge(reason, by))
+  gates.answer('acknowledge log', ({ reason, ...by }) =>
+    deps.audit.acknowledge(reason, { ...by, own_only: true }),
+  )
   gates.answer('retention', async (by) =>
     by ? deps.audit.applyRetention(by) : deps.audit.retention(),
   )

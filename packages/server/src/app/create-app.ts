@@ -110,6 +110,7 @@ export function createApp(given: AppDeps): BoundApp {
     listeners,
     processesRunning: processes.running,
     logFinding: () => base.gateWatch.finding(given.audit.integrity()),
+    acceptedIn: (log) => given.audit.acceptedIn(log),
     endsWithNode: (node) => approvals.endWithNode(node),
   })
   const proxy = bindProxy({ ...shared, adapters: given.adapters })

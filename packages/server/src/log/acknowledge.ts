@@ -1,16 +1,22 @@
-import type { Integrity } from '@gatehouse/contract'
+import type { AuditEntry, Integrity } from '@gatehouse/contract'
 import { plainDraft } from '../domain/audit/entry.ts'
 import type { AuditDraft } from '../ports/audit.ts'
+import type { AcceptedLogs } from './accepted-logs.ts'
 import { everything, type Inspector } from './inspector.ts'
+import type { Roots } from './signed-roots.ts'
 import type { Writer } from './writer.ts'
 
 type Parts = {
   readonly writer: Writer
   readonly inspector: Inspector
+  readonly roots: Pick<Roots, 'check' | 'newestAt' | 'renew'>
+  readonly accepted: Pick<AcceptedLogs, 'keep' | 'stateOf'>
+  /** Chain of this process. */
+  readonly chain: string
+  /** Whether others read copies of this log. */
+  readonly isCopied: boolean
   /** Makes the index anew. */
   readonly rebuild: () => Promise<void>
-  /** Takes other logs as they are, too. */
-  readonly renewRoot: () => Promise<void>
 }
 
 /** The remedy of a finding, for people. */
@@ -18,41 +24,84 @@ export const acknowledgeStep =
   'once the cause is known, run: gatehouse audit acknowledge --reason TEXT'
 
 /**
- * Takes the damage as it is: an entry says who did so and what was found, and the signed head keeps a digest of
- * the damaged part. Whatever changes in it afterwards is a new finding.
+ * Takes the damage of the log that was found to be damaged as it is, of one log alone: an entry says who did so and what was
+ * found. Whatever changes in it afterwards is a new finding.
  */
 export const acknowledge = async (
-  { writer, inspector, rebuild, renewRoot }: Parts,
+  parts: Parts,
   reason: string,
-  by: By,
+  by: Acknowledging,
 ): Promise<Integrity> => {
+  const { inspector, roots, chain } = parts
   const found = await inspector.inspect(everything)
-  if (found.integrity === 'verified') return found
-  const { state } = writer.standing
-  const digest = await inspector.digest(state.size)
-  const { kind, first_bad_id, first_bad_seq, detail } = found
-  await writer.append({
-    ...actOf(by, 'audit.acknowledged'),
-    arguments: { reason },
-    detail: {
-      kind: kind ?? null,
-      first_bad_id: first_bad_id ?? null,
-      first_bad_seq: first_bad_seq ?? null,
-      found: detail ?? null,
-      entries: state.size,
-      digest,
-    },
-  })
-  writer.change({ alarm: null, baseline: { ...state, digest } })
-  await renewRoot()
-  await writer.exclusive(rebuild)
+  const { integrity, first_bad_log: log } = found
+  if (integrity === 'verified' || (log !== undefined && by.own_only)) return found
+  if (log === undefined) await acceptOwn(parts, found, reason, by)
+  else await acceptOther(parts, log, found, reason, by)
+  const misfit = await roots.check()
+  // @SECURITY Of the other logs none may be taken as it is that nobody was shown; accepted-logs.test.ts.
+  if (misfit === null || misfit.log === chain) await roots.renew()
   inspector.forget()
   return inspector.inspect(everything)
 }
 
+/** The signed head keeps a digest of the damaged part. */
+const acceptOwn = async (
+  { writer, inspector, accepted, roots, chain, isCopied, rebuild }: Parts,
+  found: Integrity,
+  reason: string,
+  by: By,
+): Promise<void> => {
+  const { state } = writer.standing
+  const digest = await inspector.digest(state.size)
+  const entry = await writer.append({
+    ...actOf(by, 'audit.acknowledged'),
+    arguments: { reason },
+    detail: { ...factsOf(found), entries: state.size, digest },
+  })
+  writer.change({ alarm: null, baseline: { ...state, digest } })
+  await writer.exclusive(rebuild)
+  // Other nodes read what is left of it.
+  if (!isCopied) return
+  const told = await accepted.stateOf(chain)
+  await accepted.keep({ ...told, ...(await placeOf(entry, roots)) })
+}
+
+/** All processes are told: that of the log itself may never come back. */
+const acceptOther = async (
+  { writer, accepted, roots }: Parts,
+  log: string,
+  found: Integrity,
+  reason: string,
+  by: By,
+): Promise<void> => {
+  const state = await accepted.stateOf(log)
+  const entry = await writer.append({
+    ...actOf(by, 'audit.acknowledged'),
+    arguments: { reason, log },
+    detail: { ...factsOf(found), entries: state.size, digest: state.digest },
+  })
+  await accepted.keep({ ...state, ...(await placeOf(entry, roots)) })
+}
+
+const factsOf = ({ kind, first_bad_id, first_bad_seq, detail }: Integrity) => ({
+  kind: kind ?? null,
+  first_bad_id: first_bad_id ?? null,
+  first_bad_seq: first_bad_seq ?? null,
+  found: detail ?? null,
+})
+
+const placeOf = async ({ id, timestamp }: AuditEntry, roots: Pick<Roots, 'newestAt'>) => {
+  const newest = await roots.newestAt()
+  return {
+    ...{ entry: id, accepted_at: timestamp },
+    roots_through: newest > timestamp ? newest : timestamp,
+  }
+}
+
 /** Makes the index anew from the log; an entry says who had it done. */
 export const reindex = async (
-  { writer, inspector, rebuild }: Omit<Parts, 'renewRoot'>,
+  { writer, inspector, rebuild }: Pick<Parts, 'writer' | 'inspector' | 'rebuild'>,
   by: By,
 ): Promise<Integrity> => {
   await writer.append(actOf(by, 'audit.reindexed'))
@@ -62,5 +111,10 @@ export const reindex = async (
 }
 
 type By = { readonly actor: string; readonly request_id: string }
+
+type Acknowledging = By & {
+  /** Leaves logs of other processes alone. */
+  readonly own_only?: boolean
+}
 
 const actOf = (by: By, capability: string): AuditDraft => plainDraft({ ...by, capability })

@@ -15,6 +15,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
 import type { Storage } from '../ports/storage.ts'
+import { AcceptedLogs } from './accepted-logs.ts'
 import { acknowledge, acknowledgeStep, reindex } from './acknowledge.ts'
 import { ChainStarts, startOf } from './chain-starts.ts'
 import { type ChainVerifier, entriesOf, verifierOf } from './chain-verifier.ts'
@@ -61,6 +62,8 @@ export type AuditLogOptions = {
     /** Whether this process speaks for all of them. */
     readonly isFirst: boolean
   }
+  /** Key that the nodes which share a store have in common, and the store has not; null where there is none yet. */
+  readonly sharedKey?: () => string | null
   /** The name of this process' chain: letters, digits, `.`, `_` and `-`. */
   readonly chain: string
   readonly ids: Ids
@@ -96,11 +99,17 @@ export type LocalAuditLog = AuditLog &
     /** Calls that the last run of the service left without an outcome. */
     readonly closedIntents: number
 
-    /** Must record that a person understood what was found; from then on only later findings count. */
+    /**
+     * Must record that a person understood what was found, in whichever log; from then on only what is found in it later
+     * counts. `own_only`: leaves logs of others alone.
+     */
     acknowledge(
       reason: string,
-      by?: { readonly actor: string; readonly request_id: string },
+      by?: { readonly actor: string; readonly request_id: string; readonly own_only?: boolean },
     ): Promise<Integrity>
+
+    /** Must name the entry by which a person accepted the log of another process, as far as this one relied on it. */
+    acceptedIn(log: string): string | null
 
     /** Must make the index anew from the log, and record who had it done. */
     reindex(by: { readonly actor: string; readonly request_id: string }): Promise<Integrity>
@@ -132,6 +141,8 @@ export type LocalAuditLog = AuditLog &
   }
 
 const retentionEveryMs = 600_000
+/** Time in which the other nodes follow what a person accepts at one. */
+const followEveryMs = 5_000
 
 const nobody: OtherChains = {
   read: async () => [],
@@ -164,6 +175,13 @@ const chainsBeside = ({ storage, siblings }: Pick<AuditLogOptions, 'storage' | '
     copies: null,
   }
 }
+
+/** Key that authenticates what people accepted, for all processes that read it. */
+const acceptingKey = (
+  { storage, sharedKey = () => null }: Pick<AuditLogOptions, 'storage' | 'sharedKey'>,
+  keys: Keys,
+): (() => string | null) =>
+  storage.isNetworked ? sharedKey : () => keys.mac('gatehouse accepted logs').toString('hex')
 
 /** @SECURITY Auditors verify with this file: one that was another is reported; keys.test.ts. */
 const publicKeyAlarm = ({ published }: Keys): Alarm | null =>
@@ -230,6 +248,8 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   const chains = chainsBeside(options)
   const { others } = chains
   const starts = new ChainStarts(others)
+  const key = acceptingKey(options, keys)
+  const accepted = new AcceptedLogs({ storage, others, key, signal: stop.signal })
   const rows = await EntryIndex.open({
     ...{ directory, chain, files, sealer: keys, others, starts },
     start: () => start.state.size,
@@ -283,13 +303,14 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   const elsewhere = options.verifier ?? here
   const roots = chains.makesRoots
     ? new SignedRoots({
-        ...{ chain, keys, rows, writer, others, starts, storage, files },
+        ...{ chain, keys, rows, writer, others, starts, storage, files, accepted },
         start: () => start.state,
       })
     : noRoots
   const inspector = createInspector({
     others: chains.unwatched,
     starts: new ChainStarts(chains.unwatched),
+    accepted,
     roots,
     chain,
     start: () => start,
@@ -354,17 +375,24 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     copy?.failure() ??
     options.exportFailure?.()
   const acknowledged = (): number => writer.standing.baseline?.size ?? 0
-  /** Fault of rows that are about to be shown. */
+  /** Fault of rows that are about to be shown. Those that a person accepted are compared with the digest of their log instead. */
   const findMisfit = async (found: readonly AuditRow[]): Promise<Fault | null> => {
-    const accepted = acknowledged()
-    // Entries from before an acknowledgement are compared with its digest instead.
-    const strict = found.filter((row) => row.chain !== chain || row.seq >= accepted)
+    const strict = found.filter((row) => row.chain !== chain || row.seq >= acknowledged())
+    const fault = await findAmong(strict)
+    if (fault === null) return null
+    const ends = new Map<string, number>()
+    for (const name of new Set(strict.map((row) => row.chain)))
+      if (name !== chain) ends.set(name, (await accepted.find(name))?.size ?? 0)
+    const left = strict.filter((row) => row.seq >= (ends.get(row.chain) ?? 0))
+    return left.length < strict.length ? findAmong(left) : fault
+  }
+  const findAmong = async (strict: readonly AuditRow[]): Promise<Fault | null> => {
     for (const row of strict)
       if (rowOfEntry({ ...row, seal: '' }) === null)
         return { kind: 'modified', seq: row.seq, id: null, detail: 'the entry cannot be read' }
     return starts.steady(
       (begins) =>
-        verifyPage(rows, strict, accepted, (name) =>
+        verifyPage(rows, strict, acknowledged(), (name) =>
           name === chain ? start.state : startOf(begins, name),
         ),
       (fault) => fault !== null,
@@ -390,6 +418,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       await roots.record()
       await sign()
     }),
+    every(followEveryMs, () => inspector.follow()),
     roots.begin().catch(failed),
     ...(verifyEveryMs > 0 ? [verifyAll().catch(failed), every(verifyEveryMs, verifyAll)] : []),
   ]
@@ -509,11 +538,13 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     acknowledge: async (reason, by) =>
       named(
         await acknowledge(
-          { writer, inspector, rebuild, renewRoot: async () => roots.renew() },
+          { writer, inspector, rebuild, roots, accepted, chain, isCopied: chains.copies !== null },
           reason,
           by ?? { actor: 'system', request_id: '' },
         ),
       ),
+
+    acceptedIn: (log) => accepted.used.get(log)?.entry ?? null,
 
     integrity: () => inspector.report(null),
 

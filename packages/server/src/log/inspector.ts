@@ -4,13 +4,15 @@ import type { Fault } from '../domain/audit/verify-range.ts'
 import { describeSystemFailure } from '../domain/system-failure.ts'
 import type { OtherChains } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
-import { type ChainStarts, type Starts, startOf } from './chain-starts.ts'
+import type { AcceptedLogs } from './accepted-logs.ts'
+import type { ChainStarts } from './chain-starts.ts'
 import type { ChainVerifier } from './chain-verifier.ts'
-import { findCopyBeyond, findStrayEnd } from './check-copies.ts'
+import { findCopyBeyond } from './check-copies.ts'
 import type { LogFiles } from './log-files.ts'
+import { type Finding, OtherLogs } from './other-logs.ts'
 import type { Recorder } from './recorder.ts'
 import { type LogStart, removedOf } from './removals.ts'
-import type { Alarm, HeadFile } from './signed-head.ts'
+import type { HeadFile } from './signed-head.ts'
 import type { Roots } from './signed-roots.ts'
 import { type Anchor, type ChainQuestion, type Found, peakAnchors } from './verify-chain.ts'
 import type { Writer } from './writer.ts'
@@ -25,6 +27,8 @@ export type InspectorParts = {
   /** Chains of other processes that nobody else verifies. */
   readonly others: OtherChains
   readonly starts: ChainStarts
+  /** States of other logs that people accepted. */
+  readonly accepted: AcceptedLogs
   readonly roots: Pick<Roots, 'check' | 'confirmed' | 'failure'>
   readonly chain: string
   /** Where the log begins by now. */
@@ -61,12 +65,6 @@ export const everything: Reach = { tree: true, others: true }
 
 type Want = Reach & { readonly whole: boolean }
 
-/** A finding, and whose log it is in: that of this process goes without saying. */
-const inLogOf = (chain: string, fault: Fault): Fault => ({
-  ...fault,
-  detail: `in the log of ${chain}: ${fault.detail}`,
-})
-
 const nothingMore: Reach = { tree: false, others: false }
 
 /** Knows how far the log has been verified, and verifies what is missing. */
@@ -84,10 +82,13 @@ export interface Inspector {
   look(): Promise<void>
 
   /** Integrity for an answer when a finding of its own comes on top. */
-  report(fault: Fault | Alarm | null): Integrity
+  report(fault: Finding | null): Integrity
 
   /** Forgets what was verified: the next inspection starts over. */
   forget(): void
+
+  /** Must inspect anew where a person accepted, at another node, the log that the finding is in. */
+  follow(): Promise<void>
 
   /** Must resolve with the digest of the entries before `size`. */
   digest(size: number): Promise<string>
@@ -100,10 +101,11 @@ export interface Inspector {
 }
 
 export const createInspector = (parts: InspectorParts): Inspector => {
-  const { others, rebuildCopies, chain, clock, writer, signal, here, elsewhere } = parts
-  const verified = new Map<string, LogState>()
+  const { others, accepted, rebuildCopies, chain, clock, writer, signal, here, elsewhere } = parts
+  /** Where the log of this process is sound up to. */
+  let verified: LogState | null = null
   let verifiedAt = clock.wall()
-  let fault: Fault | null = null
+  let fault: Finding | null = null
   let failure: string | null = null
   /** Grows when somebody else may have changed log or copies; `seen` is what the last complete run began with. */
   let changes = 0
@@ -116,10 +118,10 @@ export const createInspector = (parts: InspectorParts): Inspector => {
 
   const report: Inspector['report'] = (own) => {
     const { alarm, baseline } = writer.standing
-    const wrong = alarm ?? fault ?? own
+    const wrong: Finding | null = alarm ?? fault ?? own
     const root = parts.roots.confirmed
     const known = {
-      verified_through: (verified.get(chain)?.size ?? 0) - 1,
+      verified_through: (verified?.size ?? 0) - 1,
       verified_at: new Date(verifiedAt).toISOString(),
       ...removedOf(parts.start()),
     }
@@ -128,6 +130,9 @@ export const createInspector = (parts: InspectorParts): Inspector => {
         ...(baseline
           ? [`entries before ${baseline.size} are as damaged as they were acknowledged`]
           : []),
+        ...[...accepted.used.values()].map(
+          ({ chain: log, accepted_at: at }) => `the log of ${log} is as it was accepted at ${at}`,
+        ),
         ...(parts.roots.failure ? [parts.roots.failure] : []),
       ]
       const detail = limits.length > 0 ? { detail: limits.join('; ') } : {}
@@ -138,6 +143,8 @@ export const createInspector = (parts: InspectorParts): Inspector => {
       kind: wrong.kind,
       ...(wrong.id === null ? {} : { first_bad_id: wrong.id }),
       first_bad_seq: wrong.seq,
+      ...(wrong.log === undefined ? {} : { first_bad_log: wrong.log }),
+      ...(wrong.accepted === undefined ? {} : { accepted_before: wrong.accepted }),
       detail: wrong.detail,
       ...known,
     }
@@ -149,7 +156,7 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     const { state, baseline } = writer.standing
     const anchors = [{ size: state.size, head: state.head, source: 'this service' }]
     const begin = parts.start().state
-    const from = whole ? begin : (verified.get(chain) ?? begin)
+    const from = whole ? begin : (verified ?? begin)
     const began = changes
     const question = { chain, from, through: state.size, baseline }
     const all = () => [...anchors, ...peakAnchors(state), ...parts.checkpoints()]
@@ -158,13 +165,13 @@ export const createInspector = (parts: InspectorParts): Inspector => {
       // Sound hashes that lead to another head: the roots tell where that begins.
       own = await verify({ ...question, tree: true, anchors: all() }, state.size)
     }
-    verified.set(chain, own.state)
+    verified = own.state
     // Of a damaged log there is nothing to compare the copies with.
     if (rebuildCopies && whole && !own.fault && areCopiesDue(state.size, tree)) {
       await compareCopies(state.size, rebuildCopies)
       copiesSeen = began
     }
-    fault = own.fault ?? (await findInOthers(want)) ?? (await parts.roots.check())
+    fault = own.fault ?? (await findInOthers(want)) ?? (await findUnderRoots())
     if (whole) seen = began
     verifiedAt = clock.wall()
   }
@@ -176,53 +183,23 @@ export const createInspector = (parts: InspectorParts): Inspector => {
   const areCopiesDue = (size: number, tree: boolean): boolean =>
     size <= wholeMax || (copiesSeen !== changes && (changes > 0 || !tree))
 
-  /** Value of `changes` when the entries of others were last found sound from their beginning; there may be too many for that. */
-  let othersSeen = 0
-
-  /** The entries of others, up to so many of them each time: of several nodes one verifies them all in the background. */
-  const verifyOthers = async (want: Want, starts: Starts): Promise<Fault | null> => {
-    const began = changes
-    const chains = await otherChains()
-    const entries = chains.reduce(
-      (sum, { chain: name, next: end }) => sum + end - startOf(starts, name).size,
-      0,
-    )
-    const isDue = want.others || (want.whole && entries <= wholeMax)
-    const whole = isDue || othersSeen !== changes
-    if (whole) othersSeen = -1
-    for (const { chain: name, next } of chains) {
-      const fault = await verifyOther(name, startOf(starts, name), next, whole)
-      if (fault) return inLogOf(name, fault)
-    }
-    if (whole) othersSeen = began
-    return null
-  }
-
-  const verifyOther = async (
-    name: string,
-    start: LogState,
-    end: number,
-    whole: boolean,
-  ): Promise<Fault | null> => {
-    const known = verified.get(name)
-    // A number that somebody forged must not make a log so long that nobody reads it.
-    if (end <= 0 || !(whole || known)) return findStrayEnd(others, name, start.size, end)
-    const from = !whole && known && known.size > start.size ? known : start
-    const other = await verify({ chain: name, from, tree: false, anchors: [] }, end)
-    verified.set(name, other.state)
-    return other.fault
-  }
-
-  const findInOthers = (want: Want): Promise<Fault | null> =>
-    parts.starts.steady(
-      (starts) => verifyOthers(want, starts),
-      (found) => found !== null,
-    )
-
   const choose = (entries: number): ChainVerifier => (entries > inlineEntriesMax ? elsewhere : here)
 
   const verify = (question: ChainQuestion, end: number): Promise<Found> =>
     choose(end - question.from.size).verify(question, signal)
+
+  const otherLogs = new OtherLogs({ others, starts: parts.starts, accepted, own: chain, verify })
+
+  const findInOthers = (want: Want): Promise<Finding | null> =>
+    otherLogs.find({ all: want.others, few: want.whole ? wholeMax : null, changes })
+
+  const findUnderRoots = async (): Promise<Finding | null> => {
+    const misfit = await parts.roots.check()
+    if (misfit === null) return null
+    const { log, ...found } = misfit
+    const entry = (await accepted.find(log))?.entry
+    return log === chain ? found : { ...found, log, ...(entry ? { accepted: entry } : {}) }
+  }
 
   /** A difference is reported once, until it is acknowledged; the copies are made anew from the log. */
   const compareCopies = async (size: number, rebuild: () => Promise<void>): Promise<void> => {
@@ -254,8 +231,6 @@ export const createInspector = (parts: InspectorParts): Inspector => {
       throw cause
     }
   }
-
-  const otherChains = async () => (await others.ends()).filter((other) => other.chain !== chain)
 
   /** One run serves everyone who asked before it began; the next one everyone who came too late. */
   const share = (want: Want): Promise<void> => {
@@ -329,6 +304,13 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     quiet,
     forget() {
       changes += 1
+    },
+    async follow() {
+      if (fault?.log === undefined) return
+      const entry = (await accepted.find(fault.log))?.entry
+      if (entry === undefined || entry === fault.accepted) return
+      changes += 1
+      await inspectSeen()
     },
     digest: (size) => choose(size).digest(chain, size, signal),
     failure: () => failure,

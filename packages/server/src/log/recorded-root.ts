@@ -92,9 +92,16 @@ export interface PresentLogs {
 
   /** Null where it is not known. */
   key(chain: string): Verifier | null
+
+  /** Must return the head of a log as a person accepted it after a root was made; null where nobody did. */
+  accepted?(chain: string, recorded: RecordedRoot): Promise<ChainHead | null>
 }
 
-const isSigned = ({ chain, heads, root, note }: RecordedRoot, key: Verifier | null): boolean => {
+/** Whether the process that recorded it has signed it. */
+export const isSigned = (
+  { chain, heads, root, note }: RecordedRoot,
+  key: Verifier | null,
+): boolean => {
   const signed = readRoots(note, (name) => (name === chain ? key : null))
   return (
     rootOverHeads(hashing, heads) === root &&
@@ -102,25 +109,30 @@ const isSigned = ({ chain, heads, root, note }: RecordedRoot, key: Verifier | nu
   )
 }
 
+/** Fault, and the log that it is in. */
+export type Misfit = Fault & { readonly log: string }
+
 /** The first thing that a recorded root says of the logs and that is not so, or null. */
 export const findMisfit = async (
   recorded: RecordedRoot,
   logs: PresentLogs,
-): Promise<Fault | null> => {
+): Promise<Misfit | null> => {
   const { chain: signer, seq, id, heads } = recorded
   // @SECURITY A root that anybody could write would vouch for logs that were cut short; signed-roots.test.ts.
   if (!isSigned(recorded, logs.key(signer))) {
     const detail = `the root over all logs that ${signer} recorded is not the one that its key signed`
-    return { kind: 'modified', seq, id, detail }
+    return { kind: 'modified', seq, id, detail, log: signer }
   }
   for (const head of heads) {
-    const fault = logs.isTold(head.chain) ? await differs(head, signer, logs) : null
-    if (fault) return fault
+    const fault = logs.isTold(head.chain) ? await findDifference(head, signer, logs) : null
+    const accepted = fault && (await logs.accepted?.(head.chain, recorded))
+    const left = accepted ? await findDifference(accepted, signer, logs) : fault
+    if (left) return { ...left, log: head.chain }
   }
   return null
 }
 
-const differs = async (
+const findDifference = async (
   { chain, size, head, key }: ChainHead,
   signer: string,
   logs: PresentLogs,

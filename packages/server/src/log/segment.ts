@@ -198,13 +198,18 @@ export class Segment {
     this.#residue = null
   }
 
-  /** Looks for frames that another process appended since it was read; one that is not all there yet is left. */
+  /**
+   * Looks for frames that another process appended since it was read; one that is not all there yet is left. A file that somebody
+   * cut short is read anew.
+   */
   grow(): void {
     const frames = (this.#frames ??= this.#scan())
     for (let bytes = growBytes; ; ) {
       const end = endOf(frames)
       const piece = readAt(this.file, end, bytes)
       const head = readHead(piece, 0)
+      if (piece.length === 0 && end > dataAt && readAt(this.file, end - 1, 1).length === 0)
+        return this.forget()
       if (!head) return
       if (head.bytes > piece.length) {
         // The piece is as long as it was asked for, unless the file ends in it.

@@ -2,9 +2,9 @@ import type { HeadProof, SignedRoot } from '@gatehouse/contract'
 import type { LogState } from '../domain/audit/chain.ts'
 import { entryOf, plainDraft } from '../domain/audit/entry.ts'
 import { type ChainHead, proveHead } from '../domain/audit/heads-root.ts'
-import type { Fault } from '../domain/audit/verify-range.ts'
 import type { AuditCopies, AuditRow, ReadableChains } from '../ports/audit-rows.ts'
 import type { Storage } from '../ports/storage.ts'
+import type { AcceptedLogs } from './accepted-logs.ts'
 import { type ChainStarts, type Starts, startOf } from './chain-starts.ts'
 import type { EntryIndex } from './entry-index/entry-index.ts'
 import { hashing } from './hashing.ts'
@@ -14,7 +14,9 @@ import { rowOfEntry } from './read-groups.ts'
 import {
   findMisfit,
   headsAct,
+  isSigned,
   keyPrint,
+  type Misfit,
   type PresentLogs,
   type RecordedRoot,
   readRecordedRoot,
@@ -38,6 +40,7 @@ type Parts = {
   readonly start: () => LogState
   readonly others: ReadableChains
   readonly starts: ChainStarts
+  readonly accepted: Pick<AcceptedLogs, 'find' | 'use'>
 }
 
 type Known = { readonly last: RecordedRoot | null; readonly newest: RecordedRoot | null }
@@ -74,8 +77,11 @@ export interface Roots {
   /** Must make one whatever the last one says: what is wrong with the logs was accepted. */
   renew(): Promise<void>
 
+  /** Must return when the newest root was signed, by whichever process and for this store; empty where there is none. */
+  newestAt(): Promise<string>
+
   /** Must return the first thing that is not as the newest root says, or the newest that this process made. */
-  check(): Promise<Fault | null>
+  check(): Promise<Misfit | null>
 }
 
 const nothing = async (): Promise<void> => undefined
@@ -90,7 +96,7 @@ export const noRoots: Roots = {
     record: nothing,
     repeat: nothing,
   },
-  ...{ renew: nothing, check: async () => null, prove: async () => null },
+  ...{ renew: nothing, newestAt: async () => '', check: async () => null, prove: async () => null },
 }
 
 const recordedIn = (rows: readonly AuditRow[]): readonly RecordedRoot[] =>
@@ -156,11 +162,22 @@ export class SignedRoots implements Roots {
     })
   }
 
-  async check(): Promise<Fault | null> {
-    const { newest, own } = await this.#last()
-    const recorded = [...new Set([newest, own].filter((one) => one !== null))]
-    if (recorded.length === 0) return null
+  async newestAt(): Promise<string> {
     const keys = await this.#keys()
+    const own = await this.findOwn()
+    const told = [...(own ? [own] : []), ...(await this.#lookAtOthers())].filter(
+      (one) => one.store === this.#parts.storage.id && isSigned(one, keys.get(one.chain) ?? null),
+    )
+    return told.toSorted(byTime)[0]?.timestamp ?? ''
+  }
+
+  async check(): Promise<Misfit | null> {
+    const { newest, own } = await this.#last()
+    const told = [...new Set([newest, own].filter((one) => one !== null))]
+    if (told.length === 0) return null
+    const keys = await this.#keys()
+    const isDamaged = await Promise.all(told.map((one) => this.#isAcceptedDamage(one, keys)))
+    const recorded = told.filter((_, at) => !isDamaged[at])
     const fault = await this.#parts.starts.steady(
       async (starts) => {
         const logs = this.#logs(starts, keys)
@@ -172,8 +189,19 @@ export class SignedRoots implements Roots {
       },
       (found) => found !== null,
     )
-    this.#confirmed = fault ? null : newest
+    this.#confirmed = fault ? null : (recorded[0] ?? null)
     return fault
+  }
+
+  /** Whether it is in a part of a log that a person accepted as it is, and nobody signed it. */
+  async #isAcceptedDamage(
+    recorded: RecordedRoot,
+    keys: ReadonlyMap<string, Verifier>,
+  ): Promise<boolean> {
+    const { chain, seq } = recorded
+    if (isSigned(recorded, keys.get(chain) ?? null)) return false
+    const accepted = await this.#parts.accepted.find(chain)
+    return accepted !== null && seq < accepted.size
   }
 
   async prove(chain: string): Promise<HeadProof | null> {
@@ -219,7 +247,16 @@ export class SignedRoots implements Roots {
       hashAt: (chain, seq) => this.#hashAt(chain, seq),
       start: (chain) => (chain === own ? start() : startOf(starts, chain)),
       key: (chain) => keys.get(chain) ?? null,
+      accepted: (chain, recorded) => this.#acceptedSince(chain, recorded),
     }
+  }
+
+  async #acceptedSince(chain: string, { timestamp }: RecordedRoot): Promise<ChainHead | null> {
+    const accepted = await this.#parts.accepted.find(chain)
+    // @SECURITY A log that was cut short after a person accepted it is under a later root; accepted-logs.test.ts.
+    if (accepted === null || accepted.roots_through < timestamp) return null
+    this.#parts.accepted.use(accepted)
+    return accepted
   }
 
   async #hashAt(chain: string, seq: number): Promise<string | null> {

@@ -257,7 +257,9 @@ export const digestEntries = async (
 ): Promise<string> => {
   const digest = createHash('sha256')
   const breathe = breather(signal)
-  all: for await (const group of entries(chain, 0)) {
+  // Copies may have numbers that no entry of ours has.
+  const first = files ? 0 : Number.MIN_SAFE_INTEGER
+  all: for await (const group of entries(chain, first)) {
     for (const { seq, hash, body } of group) {
       if (seq >= size) break all
       digest.update(`${seq} ${hash} ${body}\n`)

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from '@gatehouse/testkit'
@@ -30,19 +30,19 @@ type More = {
   readonly retention?: RetentionRules
   readonly at?: string
   readonly verifyEveryMs?: number
+  readonly sharedKey?: () => string
   /** Of the store before the log is opened. */
   readonly change?: (storage: Storage) => void
 }
 
 const openNode = async (directory: string, chain: string, more: More = {}) => {
-  const { retention, at = url, verifyEveryMs = 0 } = more
+  const { retention, at = url, verifyEveryMs = 0, sharedKey = () => 'one key' } = more
   const clock = new HandClock()
   const storage = await openPostgres({ url: at })
   more.change?.(storage)
   const parts = { storage, directory, chain, ids: createIds(), clock, log: silent }
   const auditLog = await openAuditLog({
-    ...parts,
-    verifyEveryMs,
+    ...{ ...parts, verifyEveryMs, sharedKey },
     ...(retention ? { retention } : {}),
   })
   return {
@@ -449,5 +449,95 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
     } finally {
       await client.end()
     }
+  })
+
+  test('what was found in the copies of a node that is gone is accepted at one of the others, for all of them', async () => {
+    await using database = await createDatabase(url)
+    const at = database.url
+    const more = { at }
+    {
+      await using gone = await openNode(newFolder(), 'gone', more)
+      for (let i = 0; i < 4; i += 1) await gone.append('bot')
+    }
+    await using one = await openNode(newFolder(), 'one', more)
+    await using two = await openNode(newFolder(), 'two', more)
+    await using stranger = await openNode(newFolder(), 'stranger', {
+      at,
+      sharedKey: () => 'another key',
+    })
+    const nodes = [one, two]
+    for (const node of [...nodes, stranger]) await node.append('bot')
+    const found = async ({ auditLog }: typeof one) => {
+      const { integrity, first_bad_log, first_bad_seq } = await auditLog.verify()
+      return [integrity, first_bad_log, first_bad_seq]
+    }
+    const eachFinds = async (expected: readonly unknown[]) => {
+      for (const node of nodes) await expect.poll(() => found(node)).toEqual(expected)
+    }
+    const sound = ['verified', undefined, undefined]
+    const forge = (seq: number) =>
+      query(
+        at,
+        `update audit_copies set body = replace(body, '"bot"', '"her"') where chain = 'gone' and seq = ${seq}`,
+      )
+    await eachFinds(sound)
+    await forge(1)
+    await eachFinds(['failed', 'gone', 1])
+
+    const by = { actor: 'user:ann', request_id: 'req-1' }
+    await one.auditLog.acknowledge('the database was restored', by)
+    expect(one.auditLog.health()).toMatchObject({ status: 'healthy' })
+    // The other follows by itself, and shows a page with that entry as before.
+    await expect
+      .poll(() => {
+        two.clock.move(5_000)
+        return two.auditLog.health().status
+      })
+      .toBe('healthy')
+    await eachFinds(sound)
+    const filter = { agent: 'bot', limit: 9, offset: 0 }
+    for (const { auditLog } of nodes)
+      expect(await auditLog.query(filter)).toMatchObject({ integrity: 'verified' })
+    expect(await found(stranger)).toEqual(['failed', 'gone', 1])
+    const acts = await two.auditLog.query({
+      ...filter,
+      agent: '',
+      capability: 'audit.acknowledged',
+    })
+    expect(acts.entries).toMatchObject([
+      { actor: 'user:ann', chain: 'one', arguments: { log: 'gone' } },
+    ])
+
+    await forge(3)
+    await eachFinds(['failed', 'gone', 1])
+    await two.auditLog.acknowledge('and again', by)
+    await eachFinds(sound)
+    await query(at, `delete from audit_copies where chain = 'gone' and seq >= 1`)
+    await eachFinds(['failed', 'gone', 3])
+    await one.auditLog.acknowledge('gone', by)
+    await eachFinds(sound)
+  })
+
+  test('a log whose damage was accepted by its own node is accepted by the others, too', async () => {
+    await using database = await createDatabase(url)
+    const at = database.url
+    const more = { at }
+    const folder = newFolder()
+    {
+      await using hurt = await openNode(folder, 'hurt', more)
+      for (let i = 0; i < 6; i += 1) await hurt.append('bot')
+    }
+    await using other = await openNode(newFolder(), 'other', more)
+    await other.append('bot')
+    const [segment = ''] = readdirSync(join(folder, 'segments'))
+    const file = join(folder, 'segments', segment)
+    const bytes = readFileSync(file)
+    bytes.write('"her"', bytes.indexOf('"bot"', bytes.indexOf('"seq":3')))
+    writeFileSync(file, bytes)
+    await using hurt = await openNode(folder, 'hurt', more)
+    expect(await hurt.auditLog.verify()).toMatchObject({ integrity: 'failed' })
+    await hurt.auditLog.acknowledge('the disk was old')
+    expect(await hurt.auditLog.verify()).toMatchObject({ integrity: 'verified' })
+    await expect.poll(async () => (await other.auditLog.verify()).integrity).toBe('verified')
   })
 })

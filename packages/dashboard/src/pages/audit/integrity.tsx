@@ -54,7 +54,8 @@ const headlineOf = ({ integrity, verified_through, logs }: Integrity, kind: stri
 const tones = { verified: 'good', incomplete: 'warn', failed: 'bad' } as const
 
 const Words = ({ integrity }: { readonly integrity: Integrity }) => {
-  const { kind = '', first_bad_id, first_bad_seq, detail, verified_at, unchecked = [] } = integrity
+  const { kind = '', first_bad_id, first_bad_seq, detail, remedy } = integrity
+  const { verified_at, unchecked = [] } = integrity
   const failed = integrity.integrity === 'failed'
   return (
     <>
@@ -70,6 +71,7 @@ const Words = ({ integrity }: { readonly integrity: Integrity }) => {
           <>{text.firstBad(numberText(first_bad_seq ?? 0), first_bad_id)} </>
         )}
         {detail !== undefined && <Visible text={`${text.sentence(detail)} `} />}
+        {remedy !== undefined && <Visible text={`${text.sentence(remedy)} `} />}
         {text.checkedAt} <Time at={verified_at} />
       </p>
     </>
@@ -100,7 +102,7 @@ export const IntegrityBanner = ({ integrity }: { readonly integrity: Integrity }
           <Button busy={act.busy} onClick={verify}>
             {act.busy ? text.verifying : text.verify}
           </Button>
-          {failed && mayAcknowledge && (
+          {failed && integrity.found_by === undefined && mayAcknowledge && (
             <Button tone="danger" onClick={() => setOpen(true)}>
               {text.acknowledge}
             </Button>

@@ -2,7 +2,6 @@ import {
   type ForgottenNode,
   GatehouseError,
   type InviteNode,
-  type LogFinding,
   type NodeInvite,
   type NodeKeys,
   type NodeList,
@@ -12,6 +11,7 @@ import {
 import type { Vault } from '../../ports/vault.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
+import type { FoundByNode } from '../call/found-by-node.ts'
 import type { Op } from '../call/op.ts'
 import type { Components, Part } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
@@ -61,7 +61,7 @@ export type Nodes = Part<NodeUseCases> & {
   /** Logs of nodes that are gone without a word: nobody compares them with their copies. */
   missing(): readonly UncheckedLog[]
   /** Findings that other nodes have of the audit log. */
-  found(): readonly LogFinding[]
+  found(): readonly FoundByNode[]
 }
 
 const takeEveryMs = 60_000

@@ -63,10 +63,13 @@ test('what one node found in the audit log the others say, too, and what is no f
     clock.move(2_000)
     const { nodes } = await app.listNodes(op)
     const { reason = '' } = (await app.health(op)).components.nodes
-    return [/node-b [^;]*; [^;]*/.exec(reason)?.[0], nodes.find(({ name }) => name === 'node-b')]
+    return [
+      /node-b \(.*?TEXT --data-dir [^;\s]+/.exec(reason)?.[0],
+      nodes.find(({ name }) => name === 'node-b'),
+    ]
   }
   const named = [
-    'node-b (b:/data) found: 3 entries are gone; acknowledge it there once the cause is known',
+    'node-b (b:/data) found: 3 entries are gone; once the cause is known, on node-b, run: gatehouse audit acknowledge --reason TEXT --data-dir /data',
     expect.objectContaining({ log_finding: finding }) as object,
   ]
   await expect.poll(shown).toEqual(named)
@@ -80,6 +83,15 @@ test('what one node found in the audit log the others say, too, and what is no f
     await storage.nodes.beat('node-b', said(finding))
     await expect.poll(shown).toEqual(named)
   }
+  // One that is gone cannot be asked for it any more.
+  const gone = { ...said(finding), seen_ms: nowMs - 3_600_000 }
+  await storage.nodes.beat('node-b', gone)
+  await expect
+    .poll(async () => {
+      clock.move(2_000)
+      return (await app.health(op)).components.nodes.reason
+    })
+    .toContain('acknowledge it there; if it will not come back, run: gatehouse nodes forget node-b')
   await storage.nodes.setState('node-b', 'stopped')
   await expect.poll(async () => (await shown())[0]).toBeUndefined()
 

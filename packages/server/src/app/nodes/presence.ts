@@ -5,6 +5,7 @@ import type { StoredNode } from '../../ports/nodes.ts'
 import type { PolicySource } from '../../ports/policy.ts'
 import type { Workspaces } from '../../ports/workspaces.ts'
 import type { Basics } from '../call/basics.ts'
+import type { FoundByNode } from '../call/found-by-node.ts'
 import type { Components } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { clockAhead, clockFault, type NodeIdentity, otherNodes } from './fit.ts'
@@ -20,6 +21,8 @@ export type PresenceDeps = Pick<Basics, 'storage' | 'clock' | 'log'> &
     readonly processesRunning: () => number
     /** Finding of the logs of this node. */
     readonly logFinding: () => LogFinding | null
+    /** Entry by which a person accepted the log of another process, where this node relied on it. */
+    readonly acceptedIn: (log: string) => string | null
     readonly workspaces: Pick<Workspaces, 'site' | 'path' | 'mark' | 'markOf'>
     readonly listeners: {
       /** Where agents reach this node. */
@@ -35,6 +38,15 @@ const beatMs = 2_000
 /** Another node that has said since then that it is there would have said that it sees this one's mark: three beats. */
 const confirmMs = 6_000
 const confirmEveryMs = 250
+
+type Place = Pick<StoredNode, 'name' | 'place'>
+
+/** The command names the data directory, as it is for that machine. */
+const remedyAt = ({ name, place }: Place): string =>
+  `once the cause is known, on ${name}, run: gatehouse audit acknowledge --reason TEXT --data-dir ${place.slice(place.indexOf(':') + 1)}`
+
+const remedyOfMissing = ({ name }: Place): string =>
+  `start ${name} again and acknowledge it there; if it will not come back, run: gatehouse nodes forget ${name}`
 
 /** Says every two seconds that this node is there, and sees who else is. Alone on its store it says so once. */
 export class Presence {
@@ -125,16 +137,22 @@ export class Presence {
   }
 
   /** Findings of other nodes that did not stop: of their own files nobody else can tell. */
-  found(): readonly LogFinding[] {
+  found(): readonly FoundByNode[] {
     return this.#others.flatMap((other) => {
       const { log_finding } = factsIn(other)
-      if (log_finding === null || standingOf(other, this.#seenMs) === 'stopped') return []
+      const standing = standingOf(other, this.#seenMs)
+      if (log_finding === null || standing === 'stopped' || this.#isAccepted(log_finding)) return []
+      const { name, place } = other
       const { kind, detail } = log_finding
-      const by = `${other.name} (${other.place})`
-      return [
-        { kind, detail: `${by} found: ${detail}; acknowledge it there once the cause is known` },
-      ]
+      const remedy = standing === 'missing' ? remedyOfMissing(other) : remedyAt(other)
+      return [{ node: name, kind, detail: `${name} (${place}) found: ${detail}`, remedy }]
     })
+  }
+
+  /** Whether a person accepted that log since: the other node follows in a moment. */
+  #isAccepted({ log, accepted_before }: LogFinding): boolean {
+    const entry = log === undefined ? null : this.#deps.acceptedIn(log)
+    return entry !== null && entry !== accepted_before
   }
 
   health(): Components['nodes'] {
@@ -153,7 +171,9 @@ export class Presence {
         ({ name, place }) =>
           `${name} (${place}) is missing; if it will not come back, run: gatehouse nodes forget ${name}`,
       ),
-      ...this.found().map(({ kind, detail }) => `in the audit log (${kind}) ${detail}`),
+      ...this.found().map(
+        ({ kind, detail, remedy }) => `in the audit log (${kind}) ${detail}; ${remedy}`,
+      ),
       ...this.#copied.map(
         (name) =>
           `${name} has a copy of this node's folder of workspaces, and not the folder itself`,

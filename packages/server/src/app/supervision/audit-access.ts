@@ -19,11 +19,17 @@ export interface AuditAccess {
 
   health(): { readonly status: HealthStatus; readonly reason?: string; readonly entries: number }
 
-  /** Must write an entry that names who accepted the state of the log and why, and go on from there. */
+  /**
+   * Must write an entry that names who accepted the state of the log that something was found in, and why, and go on from
+   * there. `own_only`: leaves logs of other processes alone.
+   */
   acknowledge(
     reason: string,
-    by: { readonly actor: string; readonly request_id: string },
+    by: { readonly actor: string; readonly request_id: string; readonly own_only?: boolean },
   ): Promise<Integrity>
+
+  /** Must name the entry by which a person accepted the log of another process; null where nothing relies on one. */
+  acceptedIn(log: string): string | null
 
   /** Must sign a checkpoint over all entries of this log. */
   sign(): Promise<void>

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Integrity, LogFinding, RetentionStatus } from '@gatehouse/contract'
+import type { Integrity, RetentionStatus } from '@gatehouse/contract'
 import { expect, test } from 'vitest'
 import { type Envelope, GateLink } from '../../gates/gate-link.ts'
 import { HandClock, silent } from '../../log/testing.ts'
+import type { FoundByNode } from '../call/found-by-node.ts'
 import { GateWatch } from './gate-watch.ts'
 
 const status = (entries: number, more: Partial<RetentionStatus> = {}): RetentionStatus => ({
@@ -17,7 +18,7 @@ const verified: Integrity = {
 }
 
 /** The first of three gate processes, and what the others were asked to remove. */
-const openThree = (foundByNodes: () => readonly LogFinding[] = () => []) => {
+const openThree = (foundByNodes: () => readonly FoundByNode[] = () => []) => {
   const clock = new HandClock()
   const state = new Map<number, 'down' | 'hung'>()
   const deliver = (envelope: Envelope): void => {
@@ -122,13 +123,17 @@ test('a log that cannot be asked is not verified, and its entries are counted as
 
 test('what another node found is in each answer about the log, and is not told as a finding of this node', async () => {
   const detail = 'node-b found: 3 entries are gone'
-  let found: readonly LogFinding[] = [{ kind: 'truncated', detail }]
+  const remedy = 'on node-b, run: gatehouse audit acknowledge --reason TEXT --data-dir /data'
+  let found: readonly FoundByNode[] = [{ kind: 'truncated', detail, node: 'node-b', remedy }]
   const { watch } = openThree(() => found)
   const root = {
     ...{ root: 'sha256:0', logs: 2, chain: 'node-a', entry: 'aud-1' as const },
     signed_at: '2026-01-01T00:00:00.000Z',
   } as unknown as NonNullable<Integrity['root']>
-  const failed = { ...verified, integrity: 'failed', kind: 'truncated', detail } as const
+  const failed = {
+    ...{ ...verified, integrity: 'failed', kind: 'truncated', detail },
+    ...{ found_by: 'node-b', remedy },
+  } as const
   expect(await watch.withOthers({ ...verified, root })).toEqual(failed)
   expect(await watch.askLogs({ ...verified, root }, 'verify log', null)).toEqual(failed)
   expect(watch.finding(verified)).toBeNull()
@@ -141,6 +146,11 @@ test('what another node found is in each answer about the log, and is not told a
   } as const
   expect(await watch.withOthers(own)).toEqual(own)
   expect(watch.finding(own)).toEqual({ kind: 'modified', detail: 'x'.repeat(300) })
+  // Nodes that read that log, too, know by these whether a person accepted it since.
+  const elsewhere = { first_bad_log: 'node-c', accepted_before: 'aud-2' }
+  expect(watch.finding({ ...own, ...elsewhere })).toMatchObject({
+    ...{ log: 'node-c', accepted_before: 'aud-2' },
+  })
   found = []
   expect(await watch.withOthers({ ...verified, root })).toEqual({ ...verified, root })
 })

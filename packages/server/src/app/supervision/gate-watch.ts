@@ -10,6 +10,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { GateFacts, GateQuestion, GateQuestions, Gates } from '../../ports/gates.ts'
 import type { Log } from '../../ports/log.ts'
 import type { MetricValues } from '../../ports/metrics.ts'
+import type { FoundByNode } from '../call/found-by-node.ts'
 import {
   findingOf,
   type GateReport,
@@ -35,7 +36,7 @@ type Parts = {
   /** Nodes that share the store and are gone without a word: nobody compares their logs with the copies. */
   readonly missingNodes: () => readonly UncheckedLog[]
   /** Findings that other nodes have. */
-  readonly foundByNodes: () => readonly LogFinding[]
+  readonly foundByNodes: () => readonly FoundByNode[]
 }
 
 /** Answers of the others, and the logs of those who gave none. */

@@ -6,6 +6,7 @@ import type {
   UncheckedLog,
 } from '@gatehouse/contract'
 import type { GateFacts } from '../../ports/gates.ts'
+import type { FoundByNode } from '../call/found-by-node.ts'
 import type { PartHealth } from '../call/part.ts'
 
 /** Facts of one of the others. Where it could not be asked, its log is unchecked, and it has the entries that it last had. */
@@ -33,14 +34,21 @@ export const worstOf = (
 const detailMax = 300
 
 /** The finding of a log, in short; null where there is none. */
-export const findingOf = ({ integrity, kind, detail = '' }: Integrity): LogFinding | null =>
-  integrity === 'failed' && kind ? { kind, detail: detail.slice(0, detailMax) } : null
+export const findingOf = (found: Integrity): LogFinding | null => {
+  const { integrity, kind, detail = '', first_bad_log: log, accepted_before } = found
+  if (integrity !== 'failed' || !kind) return null
+  return {
+    ...{ kind, detail: detail.slice(0, detailMax) },
+    ...(log === undefined ? {} : { log }),
+    ...(accepted_before === undefined ? {} : { accepted_before }),
+  }
+}
 
 /** The same log, with what another node found. */
 export const withFinding = (
   { root: _root, ...own }: Integrity,
-  { kind, detail }: LogFinding,
-): Integrity => ({ ...own, integrity: 'failed', kind, detail })
+  { kind, detail, node, remedy }: FoundByNode,
+): Integrity => ({ ...own, integrity: 'failed', kind, detail, found_by: node, remedy })
 
 const oldestOf = (a: string | null, b: string | null): string | null =>
   a === null || (b !== null && b < a) ? b : a
