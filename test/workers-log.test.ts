@@ -146,7 +146,14 @@ test('a log that cannot be asked, or was shortened, is named and not passed for 
     return [gate_processes, /^Gate processes +(.*)$/m.exec(stdout)?.[1]]
   }
   expect(await processesOf()).toEqual([{ count: 2, down: [] }, '2, all serving'])
+  await using dashboard = hasProgram('chromium') ? await Dashboard.at(here.gate, 'bea') : null
+  const sees = async (text: string): Promise<void> => {
+    await dashboard?.goTo('/overview')
+    await dashboard?.page.getByText(text).waitFor()
+  }
+  await sees('2 gate processes, all serving')
   await whileDown(here, async () => {
+    await sees('1 of 2 gate processes serving; down: 2')
     expect(await processesOf()).toEqual([{ count: 2, down: [2] }, '1 of 2 serving; down: 2'])
     const time = expect.stringMatching(/^20\d\d-/) as string
     const down = { log: 'gate process 2', since: time }

@@ -1,4 +1,4 @@
-import type { Health } from '@gatehouse/contract'
+import type { GateProcesses, Health } from '@gatehouse/contract'
 
 export const overviewText = {
   title: 'Overview',
@@ -48,6 +48,10 @@ export const overviewText = {
   firstCreate: 'Create an agent',
   firstConnected: (name: string) => `${name} is connected. Its first call appears here.`,
   firstWaiting: (name: string) => `${name} has not connected yet. On the machine of the service:`,
+  gateProcesses: ({ count, down }: GateProcesses) =>
+    down.length === 0
+      ? `${count} gate processes, all serving`
+      : `${count - down.length} of ${count} gate processes serving; down: ${down.join(', ')}`,
   uptime: (text: string) => `Up for ${text}`,
   version: (version: string) => `Version ${version}`,
   resources: { cpu_percent: 'Processor', memory_percent: 'Memory', disk_percent: 'Disk' },

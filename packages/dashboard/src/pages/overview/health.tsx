@@ -1,4 +1,4 @@
-import type { Health, SystemStatus } from '@gatehouse/contract'
+import type { GateProcesses, Health, SystemStatus } from '@gatehouse/contract'
 import { overviewText as text } from '../../messages/overview.ts'
 import { Badge, type BadgeTone } from '../../ui/badge.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -18,7 +18,11 @@ export const HealthBadge = ({ status }: { readonly status: Status }) => (
   <Badge tone={tones[status]}>{text.health[status]}</Badge>
 )
 
-type Part = { readonly status: Status; readonly reason?: string | undefined }
+type Part = {
+  readonly status: Status
+  readonly reason?: string | undefined
+  readonly gate_processes?: GateProcesses
+}
 
 /** Each component with its reason; those that are not well come first. */
 export const Components = ({
@@ -38,6 +42,11 @@ export const Components = ({
           <li key={name} className="flex flex-wrap items-baseline gap-x-3 gap-y-1 px-3 py-1.5">
             <span className="grow">{text.component[name]}</span>
             <HealthBadge status={part.status} />
+            {part.gate_processes && (
+              <span className="w-full text-[0.933rem] text-ink-soft">
+                {text.gateProcesses(part.gate_processes)}
+              </span>
+            )}
             {part.reason !== undefined && (
               <span className="w-full text-[0.933rem] text-ink-soft [overflow-wrap:anywhere]">
                 <Visible text={part.reason} />
