@@ -192,11 +192,24 @@ export const AuditTargetTest = z.object({
 })
 export type AuditTargetTest = z.infer<typeof AuditTargetTest>
 
+/** Entries of a log that no page has, though they are there. */
+export const UnlistedEntries = z.object({
+  log: z.string(),
+  /** Number of the first of them. */
+  from: z.int(),
+  reason: z.string(),
+  /** Command that has them all the same. */
+  remedy: z.string(),
+})
+export type UnlistedEntries = z.infer<typeof UnlistedEntries>
+
 export const AuditPage = z.object({
   entries: z.array(AuditEntry),
   total: z.int(),
   /** Where the log ended: given back as `as_of`, further pages are of the same entries, whatever was added since. */
   as_of: z.string(),
+  /** Absent where nothing that is there is left out. */
+  not_listed: z.array(UnlistedEntries).optional(),
   ...Integrity.shape,
 })
 export type AuditPage = z.infer<typeof AuditPage>

@@ -1,13 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import {
+  type AuditPage,
   GatehouseError,
   type HealthStatus,
   type Integrity,
   type RetentionStatus,
 } from '@gatehouse/contract'
 import { entryOf } from '../domain/audit/entry.ts'
-import type { Fault } from '../domain/audit/verify-range.ts'
+import { type Fault, goneText } from '../domain/audit/verify-range.ts'
 import type { AuditLog, AuditReader, Commit, VaultAnchor } from '../ports/audit.ts'
 import type { ExportSource } from '../ports/audit-export.ts'
 import type { AuditRow, OtherChains, ReadableChains } from '../ports/audit-rows.ts'
@@ -22,6 +23,7 @@ import { type ChainVerifier, entriesOf, verifierOf } from './chain-verifier.ts'
 import { openCheckpointCopy } from './checkpoint-copy.ts'
 import { type Checkpoints, openCheckpoints, originOf } from './checkpoints.ts'
 import { indexFolder } from './entry-index/block-files.ts'
+import type { Unlisted } from './entry-index/chains.ts'
 import { EntryIndex } from './entry-index/entry-index.ts'
 import { exportLines } from './export.ts'
 import { createExportSource } from './export-source.ts'
@@ -153,6 +155,18 @@ const nobody: OtherChains = {
   roots: async () => [],
   takeForeign: async () => false,
 }
+
+/** Part of a page about entries that are not in any. */
+const notListed = (unlisted: readonly Unlisted[]): Pick<AuditPage, 'not_listed'> =>
+  unlisted.length === 0
+    ? {}
+    : {
+        not_listed: unlisted.map(({ chain: log, from, expected }) => ({
+          ...{ log, from },
+          reason: `${goneText(from - expected)} before number ${from}, so that it and those after it are not in the list`,
+          remedy: 'gatehouse audit export',
+        })),
+      }
 
 const chainName = /^[A-Za-z0-9._-]{1,64}$/
 
@@ -448,7 +462,12 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       const misfit = await findMisfit(page.rows)
       const found = await inspector.inspectSeen()
       const integrity = namedBeside(misfit ? inspector.report(misfit) : found, rows.othersSeen)
-      return { entries: page.rows.map(entryOf), total: page.total, as_of: page.as_of, ...integrity }
+      const not_listed = notListed(rows.unlisted)
+      return {
+        ...{ entries: page.rows.map(entryOf), total: page.total, as_of: page.as_of },
+        ...not_listed,
+        ...integrity,
+      }
     },
 
     async figures(range, signal) {

@@ -6,8 +6,9 @@ import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openAuditLog } from '../../src/log/audit-log.ts'
 import { indexFolder } from '../../src/log/entry-index/block-files.ts'
+import { gapMax } from '../../src/log/entry-index/chains.ts'
 import type { RetentionRules } from '../../src/log/retention.ts'
-import { draft, HandClock, silent } from '../../src/log/testing.ts'
+import { draft, HandClock, silent, textOf } from '../../src/log/testing.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import type { CommitGroup } from '../../src/ports/audit-rows.ts'
 import type { Storage } from '../../src/ports/storage.ts'
@@ -303,6 +304,34 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
       integrity: 'failed',
       detail: 'the database had another key of this log than its own; it was written anew',
     })
+  })
+
+  test('entries behind a gap that is too wide for the list are named by it, and are in an export', async () => {
+    await using database = await createDatabase(url)
+    const at = database.url
+    await using own = await openNode(newFolder(), 'own', { at })
+    {
+      await using gone = await openNode(newFolder(), 'gone', { at })
+      for (let i = 0; i < 3; i += 1) await gone.append('bot')
+    }
+    const page = () => own.auditLog.query({ agent: 'bot', limit: 9, offset: 0 })
+    expect(await page()).not.toHaveProperty('not_listed')
+    const wide = 2 + gapMax + 1
+    await query(at, `update audit_copies set seq = ${wide} where chain = 'gone' and seq = 2`)
+    await expect.poll(async () => (await page()).integrity).toBe('failed')
+    expect(await page()).toMatchObject({
+      total: 2,
+      not_listed: [
+        {
+          ...{ log: 'gone', from: wide, remedy: 'gatehouse audit export' },
+          reason: `${gapMax + 1} entries are gone before number ${wide}, so that it and those after it are not in the list`,
+        },
+      ],
+    })
+    expect(await textOf(own.auditLog.export())).toContain(`"seq":${wide}`)
+    await query(at, `update audit_copies set seq = ${wide - 1} where seq = ${wide}`)
+    await expect.poll(async () => (await page()).total).toBe(3)
+    expect(await page()).not.toHaveProperty('not_listed')
   })
 
   test('in the background one of them reads many entries of others, and not each', async () => {

@@ -52,8 +52,12 @@ export async function queryAudit(
   deps: { readonly audit: AuditReader; readonly gateWatch: Pick<GateWatch, 'withOthers'> },
   filter: AuditFilter,
 ): Promise<AuditPage> {
-  const { entries, total, as_of, ...own } = await deps.audit.query(filter)
-  return { entries, total, as_of, ...(await deps.gateWatch.withOthers(own)) }
+  const { entries, total, as_of, not_listed, ...own } = await deps.audit.query(filter)
+  return {
+    ...{ entries, total, as_of },
+    ...(not_listed ? { not_listed } : {}),
+    ...(await deps.gateWatch.withOthers(own)),
+  }
 }
 
 export async function showAuditEntry(

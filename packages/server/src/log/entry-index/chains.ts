@@ -27,13 +27,16 @@ const sliceEntries = 512
 
 /**
  * Numbers that may lack in the log of another process. Each keeps its place in the index: with a number that somebody forged it
- * would take all memory, so entries behind so many are not listed.
+ * would take all memory, so entries behind so many are not listed, and answers say so.
  */
-const gapMax = 1 << 20
+export const gapMax = 1 << 20
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 type End = { readonly chain: string; readonly next: number }
+
+/** Entry behind so many missing ones that it is not listed, nor are those after it, and the number that was to follow. */
+export type Unlisted = { readonly chain: string; readonly from: number; readonly expected: number }
 
 /** The indexes of this process' chain and of those of others, each beside the entries that it is made of. */
 export class Chains {
@@ -45,6 +48,8 @@ export class Chains {
   #starts: Starts = new Map()
   /** How many of them there were then. */
   othersSeen = 0
+  /** Entries of them that are not listed. */
+  unlisted: readonly Unlisted[] = []
 
   constructor(parts: IndexParts) {
     this.#parts = parts
@@ -64,13 +69,16 @@ export class Chains {
     this.othersSeen = ends.length
     const before = this.#starts
     this.#starts = await starts.read()
+    const unlisted: Unlisted[] = []
     for (const { chain: name, next } of ends) {
       const known = this.#others.get(name) ?? (await this.#open(name))
       this.#others.set(name, known)
       const { size } = startOf(this.#starts, name)
       if (size > startOf(before, name).size) await known.removeBefore(size)
-      if (known.end < next) await this.bringIn(known, next)
+      const from = known.end < next ? await this.bringIn(known, next) : null
+      if (from !== null) unlisted.push({ chain: name, from, expected: known.end })
     }
+    this.unlisted = unlisted
     return ends
   }
 
@@ -79,12 +87,12 @@ export class Chains {
     return [this.own, ...this.#others.values()]
   }
 
-  /** Indexes the entries of a chain that are not, before `end`. */
-  async bringIn(index: ChainIndex, end: number): Promise<void> {
+  /** Indexes the entries of a chain that are not, before `end`. Returns the number of the first that has no place in it. */
+  async bringIn(index: ChainIndex, end: number): Promise<number | null> {
     let taken = 0
     for await (const group of this.entries(index.chain, index.end)) {
       for (const entry of group) {
-        if (index !== this.own && entry.seq - index.end > gapMax) return
+        if (index !== this.own && entry.seq - index.end > gapMax) return entry.seq
         if (entry.seq < end) index.addEntry(entry)
       }
       taken += group.length
@@ -92,6 +100,7 @@ export class Chains {
       taken = 0
       await nextTurn()
     }
+    return null
   }
 
   entries(

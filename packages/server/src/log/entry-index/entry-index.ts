@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { GatehouseError } from '@gatehouse/contract'
 import type { AuditRow, AuditRows, CallFigures, FigureRange } from '../../ports/audit-rows.ts'
 import { rowOfEntry } from '../read-groups.ts'
-import { Chains, countIn, type IndexParts, newestIn } from './chains.ts'
+import { Chains, countIn, type IndexParts, newestIn, type Unlisted } from './chains.ts'
 import { type Conditions, everything, toConditions, writeEnds } from './conditions.ts'
 import { FigureCounter } from './figures.ts'
 import { statsOf } from './stats.ts'
@@ -42,8 +42,8 @@ export class EntryIndex implements AuditRows {
   }
 
   /** Brings in what the log has before an entry, and the index does not. */
-  catchUp(end: number): Promise<void> {
-    return this.#chains.bringIn(this.#chains.own, end)
+  async catchUp(end: number): Promise<void> {
+    await this.#chains.bringIn(this.#chains.own, end)
   }
 
   /** Makes everything anew from the log. */
@@ -61,6 +61,11 @@ export class EntryIndex implements AuditRows {
   /** How many chains of other processes there were when they were last looked at, as each query does. */
   get othersSeen(): number {
     return this.#chains.othersSeen
+  }
+
+  /** Entries of those that are not listed. */
+  get unlisted(): readonly Unlisted[] {
+    return this.#chains.unlisted
   }
 
   /** Numbers of entries that are intents without an outcome so far. */
