@@ -242,10 +242,10 @@ const clockAfter = async (storage: Storage, logFiles: LogFiles): Promise<Clock> 
 
 const openSandbox = (
   { data_dir: dataDir, 'sandbox.mode': mode, 'sandbox.user': user }: Settings,
-  folder: string,
+  at: { readonly folder: string; readonly workspaces: string },
   log: Log,
   opening: Disposal,
-): Sandbox => opening.use(createSandbox({ dataDir, folder, mode, user, log }))
+): Sandbox => opening.use(createSandbox({ dataDir, ...at, mode, user, log }))
 
 /** The servers behind the gate, and the tools of them that were accepted. */
 const openUpstreams = async (
@@ -379,7 +379,9 @@ export async function compose(
   )
 
   const registry = overrides.registry ?? createRegistry(standardCapabilities)
-  const sandbox = overrides.sandbox ?? openSandbox(settings, ownDir, log, opening)
+  const sandbox =
+    overrides.sandbox ??
+    openSandbox(settings, { folder: ownDir, workspaces: workspacesFolder }, log, opening)
   const ownPorts = new Set([settings.gateway_port, settings.user_api_port, settings.dashboard_port])
   const outbound =
     overrides.outbound ??

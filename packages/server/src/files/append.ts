@@ -1,6 +1,7 @@
-import { closeSync, constants, fstatSync, ftruncateSync, openSync } from 'node:fs'
+import { constants, fstatSync, ftruncateSync, openSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import { failure } from './failure.ts'
+import { letGo } from './open.ts'
 import { passToOwner } from './owner.ts'
 import type { Roots } from './roots.ts'
 import type { Temps } from './temps.ts'
@@ -43,7 +44,7 @@ const openForAppend = (place: Place, shown: string, denyHardlinks: boolean): num
       ? 'TooManyLinks'
       : null
   if (type === null && place.dir.holds()) return fd
-  closeSync(fd)
+  letGo(fd)
   throw new GatehouseError(type ?? 'PathOutOfScope', { path: shown })
 }
 
@@ -71,7 +72,7 @@ export const appendFile = async (
       })
       return { path, size_bytes: size + bytes.length }
     } finally {
-      closeSync(fd)
+      letGo(fd)
     }
   } catch (error) {
     throw failure(error, shown)

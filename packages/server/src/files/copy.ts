@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import {
-  closeSync,
   constants,
   fchmodSync,
   fstatSync,
@@ -15,7 +14,7 @@ import type { Dir } from './dir.ts'
 import { codeOf, failure } from './failure.ts'
 import { entriesOf, openFolder } from './look.ts'
 import { isGit } from './names.ts'
-import { openFile } from './open.ts'
+import { letGo, openFile, openThere } from './open.ts'
 import { passToOwner } from './owner.ts'
 import { depthMax } from './paths.ts'
 import { assertSidesPermitted, type TreeSide } from './permitted-tree.ts'
@@ -80,7 +79,7 @@ const copyOneFile = async (
   path: string,
   denyHardlinks: boolean,
 ): Promise<number> => {
-  const source = openSync(from.at + name, readFlags)
+  const source = openThere(from.at + name, readFlags)
   try {
     const stat = fstatSync(source)
     if (!stat.isFile()) throw new GatehouseError('NotARegularFile', { path })
@@ -93,10 +92,10 @@ const copyOneFile = async (
       await fsyncOf(target)
       return size_bytes
     } finally {
-      closeSync(target)
+      letGo(target)
     }
   } finally {
-    closeSync(source)
+    letGo(source)
   }
 }
 
@@ -251,7 +250,7 @@ export const copyPath = async (
   } catch (error) {
     throw failure(error, codeOf(error) === 'EEXIST' ? to : from)
   } finally {
-    if (source.kind === 'file') closeSync(source.fd)
+    if (source.kind === 'file') letGo(source.fd)
     else source.dir.close()
   }
 }

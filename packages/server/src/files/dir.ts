@@ -3,12 +3,12 @@ import {
   constants,
   existsSync,
   fstatSync,
-  lstatSync,
   openSync,
   readFileSync,
   readlinkSync,
   realpathSync,
 } from 'node:fs'
+import { identityAt, identityOf } from './identity.ts'
 
 const openFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
@@ -50,9 +50,7 @@ export class Dir {
   /** Without descriptor paths: whether the path still leads to what was opened. Weaker, and too late by a moment. */
   holds(): boolean {
     if (!this.#byPath) return true
-    const there = lstatSync(this.at.slice(0, -1), { throwIfNoEntry: false })
-    const here = fstatSync(this.fd)
-    return there?.ino === here.ino && there.dev === here.dev
+    return identityAt(this.at.slice(0, -1)) === identityOf(this.fd)
   }
 
   /** Where the folder that is open lies now. Without descriptor paths: where its path leads. */

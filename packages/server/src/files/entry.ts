@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import type { Dir } from './dir.ts'
 import { failure } from './failure.ts'
+import { identityAt } from './identity.ts'
 import { assertLinkStays, leafStat } from './open.ts'
 import type { Root } from './root.ts'
 import type { Roots } from './roots.ts'
@@ -16,11 +17,16 @@ export type Entry = {
   /** Relative to the root. */
   readonly names: readonly string[]
   readonly stat: Stats
+  readonly identity: string | null
 }
 
 /** @SECURITY A folder that is a root of the agent, or holds one, stays where its rules expect it; confinement.test.ts. */
-const assertHoldsNoRoot = (roots: Roots, path: string, stat: Stats, shown: string): void => {
-  if (!roots.all.some((root) => root.is(stat, path) || root.below(path) !== null)) return
+const assertHoldsNoRoot = (
+  roots: Roots,
+  { identity, path }: Pick<Entry, 'identity' | 'path'>,
+  shown: string,
+): void => {
+  if (!roots.all.some((root) => root.is(identity, path) || root.below(path) !== null)) return
   const detail = 'it is, or holds, one of the folders given to the agent'
   throw new GatehouseError('ProtectedPath', { path: shown, detail })
 }
@@ -35,8 +41,9 @@ export const openEntry = (roots: Roots, shown: string, argument = 'path'): Entry
     if (!stat) throw new GatehouseError('FileNotFound', { path: shown })
     if (stat.isSymbolicLink()) assertLinkStays(() => walkTo(roots, shown, 'read'))
     const { path, names, root } = walk
-    if (stat.isDirectory()) assertHoldsNoRoot(roots, path, stat, shown)
-    return { root, dir: walk.takeDir(), name, path, names, stat }
+    const identity = identityAt(walk.at)
+    if (stat.isDirectory()) assertHoldsNoRoot(roots, { identity, path }, shown)
+    return { root, dir: walk.takeDir(), name, path, names, stat, identity }
   } catch (error) {
     throw failure(error, shown)
   }

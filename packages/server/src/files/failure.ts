@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import { type ErrorType, type Facts, GatehouseError } from '@gatehouse/contract'
 
 type Told = readonly [ErrorType, Facts?]
@@ -24,13 +25,19 @@ const told: Readonly<Record<string, Told>> = {
   EXDEV: ['ProtectedPath', { detail: 'another device is mounted there' }],
   EBUSY: ['ProtectedPath', { detail: 'the operating system is using it' }],
   EMFILE: ['Overloaded', { detail: 'too many files are open' }],
+  ESTALE: ['Overloaded', { detail: 'another machine is replacing it' }],
   ENFILE: ['Overloaded', { detail: 'too many files are open' }],
 }
 
-export const codeOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : undefined
+/** Node has no name for it: the file was replaced by another client of a network file system, which tells it late. */
+const isStale = (error: Error): boolean =>
+  'errno' in error && error.errno === -constants.errno.ESTALE
+
+export const codeOf = (error: unknown): string | undefined => {
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string'))
+    return undefined
+  return isStale(error) ? 'ESTALE' : error.code
+}
 
 /** The one place where an errno becomes an error that a caller can act on. */
 export const failure = (error: unknown, path: string): unknown => {

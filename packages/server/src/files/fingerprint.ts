@@ -1,8 +1,8 @@
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs'
+import { type BigIntStats, constants, fstatSync, readlinkSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import { digestFile } from './digest.ts'
 import { codeOf, failure } from './failure.ts'
-import { assertLinkStays, leafStat } from './open.ts'
+import { assertLinkStays, leafStat, letGo, openThere } from './open.ts'
 import type { Roots } from './roots.ts'
 import { walkTo } from './walk.ts'
 import { followToStat } from './write.ts'
@@ -48,7 +48,7 @@ const openAny = (
   const { path } = walk
   if (!stat || !(stat.isFile() || stat.isDirectory())) return { path, fd: null }
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-  return { path, fd: openSync(walk.at, flags) }
+  return { path, fd: openThere(walk.at, flags) }
 }
 
 /** Fingerprint of a path now. Any difference between two prints means that something else is there. */
@@ -80,6 +80,6 @@ export const fingerprintOf = async (
   } catch (error) {
     throw failure(error, shown)
   } finally {
-    closeSync(fd)
+    letGo(fd)
   }
 }

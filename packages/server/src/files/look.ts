@@ -42,8 +42,6 @@ export const statPath = (roots: Roots, path: string): FileStat | null => {
       created_at: new Date(stat.birthtimeMs).toISOString(),
       permissions: (stat.mode & 0o7777).toString(8).padStart(4, '0'),
       owner: `${stat.uid}:${stat.gid}`,
-      dev: String(stat.dev),
-      ino: String(stat.ino),
     }
   } catch (error) {
     const type = error instanceof GatehouseError ? error.type : null

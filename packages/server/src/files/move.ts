@@ -1,12 +1,4 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  type Stats,
-  unlinkSync,
-} from 'node:fs'
+import { constants, fstatSync, type Stats, unlinkSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import type { CopyResult } from '../ports/files.ts'
 import { copyOpenFile, type Deps } from './copy.ts'
@@ -14,7 +6,8 @@ import { digestFile } from './digest.ts'
 import type { Dir } from './dir.ts'
 import { type Entry, openEntry } from './entry.ts'
 import { codeOf, failure } from './failure.ts'
-import { assertLinkStays, leafStat } from './open.ts'
+import { identityAt, identityOf } from './identity.ts'
+import { assertLinkStays, leafStat, letGo, openThere } from './open.ts'
 import { assertEntryPermitted } from './permitted-tree.ts'
 import { walkToPlace } from './place-walk.ts'
 import { rename } from './publish.ts'
@@ -53,11 +46,11 @@ const openTarget = (roots: Roots, shown: string): Target => {
 
 const digestOfSource = async (source: Entry): Promise<string | null> => {
   if (!source.stat.isFile() || source.stat.size > digestBytesMax) return null
-  const fd = openSync(source.dir.at + source.name, readFlags)
+  const fd = openThere(source.dir.at + source.name, readFlags)
   try {
     return await digestFile(fd, fstatSync(fd).size)
   } finally {
-    closeSync(fd)
+    letGo(fd)
   }
 }
 
@@ -72,22 +65,24 @@ const moveAcross = async (
     throw new GatehouseError('InvalidPath', { detail })
   }
   const { dir, name, path } = source
-  const fd = openSync(dir.at + name, readFlags)
+  const fd = openThere(dir.at + name, readFlags)
   try {
-    const opened = fstatSync(fd)
-    if (!isSame(opened, source.stat)) throw new GatehouseError('PathOutOfScope', { path })
-    const result = await copyOpenFile(deps, { path, fd, mode: opened.mode & 0o777 }, to, options)
+    const identity = identityOf(fd)
+    if (identity !== source.identity) throw new GatehouseError('PathOutOfScope', { path })
+    const result = await copyOpenFile(
+      deps,
+      { path, fd, mode: fstatSync(fd).mode & 0o777 },
+      to,
+      options,
+    )
     // @SECURITY Only what was copied is taken away, whatever stands under its name by now; files.test.ts.
-    const now = lstatSync(dir.at + name, { throwIfNoEntry: false })
-    if (now && isSame(opened, now)) unlinkSync(dir.at + name)
+    if (identityAt(dir.at + name) === identity) unlinkSync(dir.at + name)
     await fsyncOf(dir.fd)
     return result
   } finally {
-    closeSync(fd)
+    letGo(fd)
   }
 }
-
-const isSame = (a: Stats, b: Stats): boolean => a.dev === b.dev && a.ino === b.ino
 
 export const movePath = async (
   deps: Deps,

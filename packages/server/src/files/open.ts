@@ -11,11 +11,57 @@ const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLO
 export const isLinkCode = (code: string | undefined): boolean =>
   code === 'ELOOP' || code === 'EMLINK'
 
+const triesMax = 8
+
+/** Closes what was read, or synced before: a network file system may fail even then, and nothing is lost. */
+export const letGo = (fd: number): void => {
+  try {
+    closeSync(fd)
+  } catch (error) {
+    if (codeOf(error) === 'EBADF') throw error
+  }
+}
+
+/** Again where what was opened turns out to be replaced by another machine, after a look at its name. */
+export const retryingStale = <T>(open: () => T, look: () => void): T => {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return open()
+    } catch (error) {
+      const cause = error instanceof GatehouseError ? error.cause : error
+      if (codeOf(cause) !== 'ESTALE' || tries === triesMax) throw error
+      // A system that fails to look at a name asks anew where it leads; of what is open it only says that it is gone.
+      look()
+    }
+}
+
+/** Opens something that is there, and knows that it can be used. */
+export const openThere = (at: string, flags: number): number =>
+  retryingStale(
+    () => {
+      const fd = openSync(at, flags)
+      try {
+        fstatSync(fd)
+        return fd
+      } catch (error) {
+        letGo(fd)
+        throw error
+      }
+    },
+    () => lstatSync(at, { throwIfNoEntry: false }),
+  )
+
 /**
  * Opens the regular file at the end of a walk, following links inside the roots.
  * @SECURITY `O_NOFOLLOW` here and fstat of what is open, never of a path (confinement.test.ts, F03-F05).
  */
-export const openFile = (walk: Walk, shown: string, denyHardlinks: boolean): Opened => {
+export const openFile = (walk: Walk, shown: string, denyHardlinks: boolean): Opened =>
+  retryingStale(
+    () => openOnce(walk, shown, denyHardlinks),
+    () => leafStat(walk),
+  )
+
+const openOnce = (walk: Walk, shown: string, denyHardlinks: boolean): Opened => {
   for (;;) {
     if (walk.leaf === null) throw new GatehouseError('IsADirectory', { path: shown })
     let fd: number
@@ -37,7 +83,7 @@ export const openFile = (walk: Walk, shown: string, denyHardlinks: boolean): Ope
       walk.assertPermitted()
       return { fd, stat }
     } catch (error) {
-      closeSync(fd)
+      letGo(fd)
       throw failure(error, shown)
     }
   }

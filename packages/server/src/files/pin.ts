@@ -1,8 +1,8 @@
-import { fstatSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import type { PinnedFolder } from '../ports/files.ts'
 import type { Dir } from './dir.ts'
 import { codeOf } from './failure.ts'
+import { identityOf } from './identity.ts'
 import { openFolder } from './look.ts'
 import type { Root } from './root.ts'
 import type { Roots } from './roots.ts'
@@ -36,8 +36,8 @@ export const pinFolder = (
     opened.push(dir)
     const { path } = walk
     // The last step of a walk does not enter a root that stands there, and its rules hold.
-    const stat = fstatSync(dir.fd)
-    const root = roots.all.find((one) => one.is(stat, path)) ?? walk.root
+    const identity = identityOf(dir.fd)
+    const root = roots.all.find((one) => one.is(identity, path)) ?? walk.root
     if (options.writable && root.readOnly) throw new GatehouseError('ReadOnlyRoot', { path: shown })
     const inner = roots.all.flatMap((other) => {
       const way = other.below(path) ?? []

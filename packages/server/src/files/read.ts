@@ -1,6 +1,7 @@
-import { closeSync, readSync, type Stats } from 'node:fs'
+import { readSync, type Stats } from 'node:fs'
 import { failure } from './failure.ts'
-import { type Opened, openFile } from './open.ts'
+import { statPath } from './look.ts'
+import { letGo, type Opened, openFile, retryingStale } from './open.ts'
 import type { Roots } from './roots.ts'
 import { readInto, smallBytes } from './transfer.ts'
 import { walkTo } from './walk.ts'
@@ -37,12 +38,32 @@ const readLarge = async (
   } catch (error) {
     throw failure(error, path)
   } finally {
-    closeSync(fd)
+    letGo(fd)
+  }
+}
+
+/** Fills the room from a position of an open file; a network file system may give less at a time. */
+const readSmall = (fd: number, room: Buffer, offset: number): number => {
+  for (let got = 0; ; ) {
+    const more = got < room.length ? readSync(fd, room, got, room.length - got, offset + got) : 0
+    if (more === 0) return got
+    got += more
   }
 }
 
 /** The hot path: one open for each folder, then open, fstat, read, close, and no promise when small. */
 export const readFile = (
+  roots: Roots,
+  path: string,
+  options: ReadOptions,
+  denyHardlinks: boolean,
+): ReadResult | Promise<ReadResult> =>
+  retryingStale(
+    () => readOnce(roots, path, options, denyHardlinks),
+    () => statPath(roots, path),
+  )
+
+const readOnce = (
   roots: Roots,
   path: string,
   options: ReadOptions,
@@ -61,10 +82,10 @@ export const readFile = (
   const room = Buffer.allocUnsafe(wanted)
   if (wanted > smallBytes) return readLarge(opened, path, offset, room)
   try {
-    return told(stat, offset, room, wanted === 0 ? 0 : readSync(fd, room, 0, wanted, offset))
+    return told(stat, offset, room, readSmall(fd, room, offset))
   } catch (error) {
     throw failure(error, path)
   } finally {
-    closeSync(fd)
+    letGo(fd)
   }
 }

@@ -3,10 +3,20 @@ import { GatehouseError } from '@gatehouse/contract'
 import { Dir, mountOf } from './dir.ts'
 import { codeOf } from './failure.ts'
 import { isOfSystem } from './folder-rules.ts'
+import { identityOf } from './identity.ts'
 import { componentsOf } from './paths.ts'
 import { type Way, wayOf } from './way.ts'
 
 type Names = readonly string[]
+
+const isThere = ({ fd }: Dir): boolean => {
+  try {
+    return fstatSync(fd).nlink > 0
+  } catch (error) {
+    if (codeOf(error) === 'ESTALE') return false
+    throw error
+  }
+}
 
 /** Names after a beginning; null where it is another one. */
 const restAfter = (names: Names, beginning: Names): Names | null =>
@@ -26,7 +36,8 @@ export class Root {
   /** The spellings under which an absolute path is recognised: its own, and those through other folders of the agent. */
   spellings: readonly Names[]
   dev = -1
-  ino = -1
+  /** Empty while it is not open. */
+  identity = ''
   readonly #byPath: boolean
   readonly #faultOf: (way: Way) => string | null
   #dir: Dir | null = null
@@ -80,7 +91,7 @@ export class Root {
     }
     const stat = fstatSync(dir.fd)
     this.dev = stat.dev
-    this.ino = stat.ino
+    this.identity = identityOf(dir.fd)
     this.#mount = mountOf(dir.fd)
     this.#dir = dir
     this.#spell(real)
@@ -89,7 +100,8 @@ export class Root {
       return dir
     } catch (error) {
       this.#dir = null
-      this.dev = this.ino = -1
+      this.dev = -1
+      this.identity = ''
       this.#spell(this.path)
       dir.close()
       throw error
@@ -144,8 +156,7 @@ export class Root {
         dir.close()
         dir = next
       }
-      const { dev, ino } = fstatSync(dir.fd)
-      return this.dev === dev && this.ino === ino
+      return identityOf(dir.fd) === this.identity
     } catch {
       return false
     } finally {
@@ -162,7 +173,7 @@ export class Root {
 
   /** Opens the folder anew if it was deleted meanwhile; says whether it was. */
   revive(): boolean {
-    if (this.#closed || !this.#dir || fstatSync(this.#dir.fd).nlink > 0) return false
+    if (this.#closed || !this.#dir || isThere(this.#dir)) return false
     this.#dir.close()
     this.#dir = null
     try {
@@ -199,8 +210,8 @@ export class Root {
   }
 
   /** Whether a folder that was found at an absolute path is this one, or stands where it was given. */
-  is(found: { readonly dev: number; readonly ino: number }, path: string): boolean {
-    return (this.dev === found.dev && this.ino === found.ino) || this.below(path)?.length === 0
+  is(identity: string | null, path: string): boolean {
+    return identity === this.identity || this.below(path)?.length === 0
   }
 
   close(): void {

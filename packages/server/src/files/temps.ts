@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { constants, fstatSync, lstatSync, mkdirSync, opendirSync, openSync } from 'node:fs'
+import { constants, lstatSync, mkdirSync, opendirSync, openSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Dir } from './dir.ts'
 import { codeOf } from './failure.ts'
+import { identityOf } from './identity.ts'
 import { isTempName, tempPrefix } from './names.ts'
 import { passFolderToOwner, passToOwner } from './owner.ts'
 import { Slice } from './pause.ts'
@@ -82,8 +83,7 @@ export class Temps {
 
   /** Removes what a killed process left in this folder; once for each folder, while it is written first. */
   async sweep(dir: Dir): Promise<void> {
-    const stat = fstatSync(dir.fd)
-    const key = `${stat.dev}:${stat.ino}`
+    const key = identityOf(dir.fd)
     if (this.#swept.has(key)) return
     if (this.#swept.size >= sweptMax) this.#swept.clear()
     this.#swept.add(key)

@@ -1,5 +1,4 @@
 import {
-  closeSync,
   constants,
   fstatSync,
   fsyncSync,
@@ -21,6 +20,7 @@ import { openEntry } from './entry.ts'
 import { codeOf, failure } from './failure.ts'
 import { typeOf } from './look.ts'
 import { trashName } from './names.ts'
+import { letGo } from './open.ts'
 import { componentsOf } from './paths.ts'
 import { assertEntryPermitted } from './permitted-tree.ts'
 import { rename } from './publish.ts'
@@ -61,7 +61,7 @@ const writeMeta = (dir: Dir, meta: Meta): void => {
     writeSync(fd, JSON.stringify(meta))
     fsyncSync(fd)
   } finally {
-    closeSync(fd)
+    letGo(fd)
   }
 }
 
@@ -80,7 +80,7 @@ const readMeta = (dir: Dir): Meta | null => {
         ? { path, deleted_at }
         : null
     } finally {
-      closeSync(fd)
+      letGo(fd)
     }
   } catch {
     return null

@@ -1,8 +1,9 @@
-import { fstatSync, fsyncSync, mkdirSync, readlinkSync } from 'node:fs'
+import { fsyncSync, mkdirSync, readlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import type { Dir } from './dir.ts'
 import { codeOf, failure, saying } from './failure.ts'
+import { identityOf } from './identity.ts'
 import { isGit, isReserved } from './names.ts'
 import { passFolderToOwner } from './owner.ts'
 import { componentsOf, depthMax, linkHopsMax } from './paths.ts'
@@ -229,8 +230,8 @@ export class Walk implements Disposable {
   #enterInner(child: Dir): void {
     // Most agents have none, and each step of each path comes here.
     if (this.#root.inner.length === 0) return
-    const [stat, path] = [fstatSync(child.fd), this.path]
-    const inner = this.#root.inner.find((root) => root.is(stat, path))
+    const [identity, path] = [identityOf(child.fd), this.path]
+    const inner = this.#root.inner.find((root) => root.is(identity, path))
     if (inner) this.#enterRoot(inner)
   }
 

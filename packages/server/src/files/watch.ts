@@ -2,6 +2,7 @@ import { lstatSync, watch as watchSystem } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import type { Dir } from './dir.ts'
 import { failure } from './failure.ts'
+import { identityAt, identityOf } from './identity.ts'
 import { entriesOf, openFolder } from './look.ts'
 import { isReserved } from './names.ts'
 import type { Roots } from './roots.ts'
@@ -16,8 +17,7 @@ export type Change = { readonly kind: 'created' | 'changed' | 'deleted'; readonl
 
 type Folder = {
   readonly path: string
-  readonly ino: number
-  readonly dev: number
+  readonly identity: string | null
   /** Names and versions as last seen, from which a change is told from a beginning and an end. */
   readonly seen: Map<string, string>
   readonly stop: () => void
@@ -67,14 +67,14 @@ class PathWatch implements Disposable {
         const what = 'folders under one watch'
         throw new GatehouseError('QuotaExceeded', { limit: watchedFoldersMax, what })
       }
-      const { dev, ino } = lstatSync(`${dir.at}.`)
+      const identity = identityOf(dir.fd)
       this.#folders.get(path)?.stop()
       const watcher = watchSystem(dir.at, { persistent: false }, (_, name) => {
         if (name !== null) this.#note(path, name)
       })
       watcher.on('error', () => this.#forget(path))
       const seen = new Map<string, string>()
-      this.#folders.set(path, { path, dev, ino, seen, stop: () => watcher.close() })
+      this.#folders.set(path, { path, identity, seen, stop: () => watcher.close() })
       const entries = await entriesOf(dir, path)
       for (const entry of entries) {
         if (this.#stopped) return
@@ -127,9 +127,8 @@ class PathWatch implements Disposable {
       if (!folder || this.#stopped) continue
       const dir = this.#open(path)
       try {
-        const now = dir ? lstatSync(`${dir.at}.`) : null
         // @SECURITY Another folder stands there now: changes in the old one are not the agent's to see; files.test.ts.
-        if (!dir || now?.ino !== folder.ino || now.dev !== folder.dev) this.#forget(path)
+        if (!dir || identityOf(dir.fd) !== folder.identity) this.#forget(path)
         else for (const name of names) await this.#look(folder, dir, name)
       } finally {
         dir?.close()
@@ -149,13 +148,13 @@ class PathWatch implements Disposable {
     const version = `${stat.size}:${new Date(stat.mtimeMs).toISOString()}`
     folder.seen.set(name, version)
     if (before === undefined) this.#tell('created', path)
-    if (stat.isDirectory()) await this.#lookInto(path, stat.ino)
+    if (stat.isDirectory()) await this.#lookInto(path, identityAt(dir.at + name))
     else if (before !== undefined && before !== version) this.#tell('changed', path)
   }
 
   /** A new folder, or one in the place of another: all that it holds is new. */
-  async #lookInto(path: string, ino: number): Promise<void> {
-    if (!this.#recursive || this.#folders.get(path)?.ino === ino) return
+  async #lookInto(path: string, identity: string | null): Promise<void> {
+    if (!this.#recursive || this.#folders.get(path)?.identity === identity) return
     this.#forget(path)
     const child = this.#open(path)
     if (child) await this.add(path, child, true)

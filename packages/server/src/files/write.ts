@@ -1,19 +1,18 @@
 import {
   accessSync,
-  closeSync,
+  type BigIntStats,
   constants,
   fchmodSync,
   fchownSync,
   fstatSync,
   lstatSync,
-  openSync,
   type Stats,
 } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import { digestFile, digestOf } from './digest.ts'
 import type { Dir } from './dir.ts'
 import { failure } from './failure.ts'
-import { leafStat } from './open.ts'
+import { leafStat, letGo, openThere } from './open.ts'
 import { walkToPlace } from './place-walk.ts'
 import { rename } from './publish.ts'
 import type { Roots } from './roots.ts'
@@ -95,8 +94,8 @@ export const openPlace = (
   }
 }
 
-const sameVersion = (a: Stats, b: Stats | undefined): boolean =>
-  a.dev === b?.dev && a.ino === b.ino && a.size === b.size && a.ctimeMs === b.ctimeMs
+const sameVersion = (a: BigIntStats, b: BigIntStats | undefined): boolean =>
+  a.dev === b?.dev && a.ino === b.ino && a.size === b.size && a.ctimeNs === b.ctimeNs
 
 /**
  * Compares the file with the digest that the caller saw, and returns a last look to be taken right before
@@ -110,15 +109,15 @@ const verifyDigest = async (
   if (!place.old)
     throw new GatehouseError('FileChanged', { path: shown, sha256: 'none, it is gone' })
   const at = place.dir.at + place.name
-  const fd = openSync(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  const fd = openThere(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
-    const seen = fstatSync(fd)
+    const seen = fstatSync(fd, { bigint: true })
     if (!seen.isFile()) throw new GatehouseError('NotARegularFile', { path: shown })
-    const sha256 = await digestFile(fd, seen.size)
+    const sha256 = await digestFile(fd, Number(seen.size))
     if (sha256 !== expected) throw new GatehouseError('FileChanged', { path: shown, sha256 })
-    return () => sameVersion(seen, lstatSync(at, { throwIfNoEntry: false }))
+    return () => sameVersion(seen, lstatSync(at, { bigint: true, throwIfNoEntry: false }))
   } finally {
-    closeSync(fd)
+    letGo(fd)
   }
 }
 
@@ -154,7 +153,7 @@ export const publishFile = async (
       setMode(temp.fd, place.old, options.mode ?? newFileMode)
       await fsyncOf(temp.fd)
     } finally {
-      closeSync(temp.fd)
+      letGo(temp.fd)
     }
     for (let unchanged = false; !unchanged; ) unchanged = (await options.verify?.())?.() ?? true
     if (!dir.holds()) throw new GatehouseError('PathOutOfScope', { path: place.path })

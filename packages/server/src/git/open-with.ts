@@ -20,7 +20,7 @@ export const withRepository = async <T>(
     return await work(repository)
   }
   if (access === 'read') return await open()
-  const { dev, ino } = fstatSync(folder.fd)
+  const { dev, ino } = fstatSync(folder.fd, { bigint: true })
   return await deps.locks.hold(`${dev}:${ino}`, open)
 }
 

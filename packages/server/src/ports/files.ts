@@ -12,8 +12,6 @@ export type FileStat = {
   readonly permissions: string
   /** Numeric uid and gid, `0:0`. */
   readonly owner: string
-  readonly dev: string
-  readonly ino: string
 }
 
 export type FileEntry = {

@@ -42,7 +42,8 @@ const failureOf = async (
     return new GatehouseError('ProgramNotFound', { program: spec.program })
   if (what === 'exec' && errno === 7)
     return new GatehouseError('SandboxRefused', { detail: 'its arguments are too long' })
-  if (what === 'chdir') return new GatehouseError('NotADirectory', { path: spec.working_directory })
+  if (what === 'chdir' && [2, 20].includes(errno))
+    return new GatehouseError('NotADirectory', { path: spec.working_directory })
   const detail =
     what === 'mount' ? 'a mount is not what was asked for' : `${what} failed (errno ${errno})`
   return new GatehouseError('SandboxFailed', { detail })

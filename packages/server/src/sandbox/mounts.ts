@@ -56,8 +56,8 @@ const openMount = (mount: SandboxMount, isOurs: boolean): OpenMount => {
       writable: mount.writable,
       uid: Number(stat.uid),
       isFolder: stat.isDirectory(),
-      device: String(stat.dev),
-      inode: String(stat.ino),
+      device: String(BigInt.asUintN(64, stat.dev)),
+      inode: String(BigInt.asUintN(64, stat.ino)),
     }
   } catch (cause) {
     closeSync(descriptor)

@@ -14,6 +14,8 @@ export type ToolOptions = {
   readonly dataDir: string
   /** Folder of this process for what it needs itself; the data directory where left out. */
   readonly folder?: string
+  /** Folder of the workspaces of agents; `workspaces` in the data directory where left out. */
+  readonly workspaces?: string
   /** User that runs programs where the service is root. */
   readonly user: string | null
   /** Where bubblewrap and perl are looked for, instead of the folders of the system. */
@@ -45,6 +47,9 @@ export const lackOfPlatform = (): SandboxState | null =>
         remedy: 'Run the service on Linux (x86-64 or ARM64), in a virtual machine if need be.',
       }
 
+/** The real path, of a folder that is there. */
+const realPathOr = (path: string): string => (existsSync(path) ? realpathSync(path) : path)
+
 /** Where bubblewrap is; or what this system lacks. */
 export const findBubblewrap = ({ bins = places }: ToolOptions): string | SandboxState =>
   findProgram(bins, 'bwrap') ?? missing('bubblewrap')
@@ -66,6 +71,7 @@ export const prepareTools = (options: ToolOptions): SandboxTools | SandboxState 
     system,
     own,
     folder,
+    workspaces: realPathOr(options.workspaces ?? join(own, 'workspaces')),
     hidden: hidden === null ? [] : [hidden],
     runtimeFolder: new RuntimeFolder(join(folder, 'sandbox'), machine, system),
     user: process.getuid?.() === 0 ? chooseServiceUser(options.user, readAccounts()) : null,

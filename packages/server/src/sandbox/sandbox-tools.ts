@@ -16,6 +16,8 @@ export type SandboxTools = {
   readonly runtimeFolder: RuntimeFolder
   /** The real path of the folder of the service, of which no more is seen than is mounted. */
   readonly own: string
+  /** The real path of the folder of workspaces, which may lie elsewhere: several machines can share it. */
+  readonly workspaces: string
   /** The real path of the folder of this process, in `own`: another one has another. */
   readonly folder: string
   readonly hidden: readonly string[]

@@ -8,10 +8,12 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import { hasProgram } from '@gatehouse/testkit/programs'
@@ -182,6 +184,22 @@ describe.skipIf(!hasProgram('bwrap'))('where the sandbox holds', () => {
     })
     closeSync(descriptor)
     expect(stdout).toBe('mine')
+  })
+
+  test('a workspace that lies elsewhere belongs to whoever works in it, and nothing else there does', async () => {
+    const elsewhere = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-elsewhere-')))
+    onTestFinished(() => rmSync(elsewhere, { recursive: true }))
+    chmodSync(elsewhere, 0o711)
+    const [shared, beside] = [join(elsewhere, 'shared'), join(elsewhere, 'beside')]
+    for (const folder of [join(shared, 'mailbot'), beside]) mkdirSync(folder, { recursive: true })
+    await using kit = new SandboxKit({ workspaces: shared })
+    const workspace = join(shared, 'mailbot')
+    const mounts = [workspace, beside].map((source) => ({ source, writable: true }))
+    const { stdout } = await kit.shell('echo mine > here; cat here', {
+      ...{ mounts, working_directory: workspace },
+    })
+    expect(stdout).toBe('mine\n')
+    expect(statSync(beside).uid).toBe(process.getuid?.())
   })
 })
 
