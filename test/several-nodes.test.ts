@@ -1,5 +1,6 @@
 import {
   cpSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -58,6 +59,9 @@ const ask = async <T>(node: Installation, method: string, path: string): Promise
   return { ...((await answer.json()) as T), http: answer.status }
 }
 
+const moveIsReady = async (node: Installation, agent: string): Promise<boolean | undefined> =>
+  (await ask<{ move: { ready: boolean } | null }>(node, 'GET', `/api/agents/${agent}`)).move?.ready
+
 /** Changes an entry in the files of a node's log, as somebody with its disk may. */
 const changeLog = ({ dataDir }: Installation): void => {
   const file = join(dataDir, 'audit/segments/0000000000000000.log')
@@ -96,6 +100,20 @@ const personOf = async (node: Installation, other: string) => {
     choose: async (act: 'Drain' | 'Resume') => {
       await keys.choose(`Actions for ${other}`, act)
       await row.getByText(act === 'Drain' ? 'Draining' : 'Active', { exact: true }).waitFor()
+    },
+    /** Moves the agent, which is paused, and reads what is to be done next. */
+    moves: async (agent: string, folder: string) => {
+      await dashboard.goTo(`/agents/${agent}`)
+      await keys.choose(`Actions for ${agent}`, 'Move to another node')
+      await keys.press('Move to another node')
+      await expect.poll(() => moveIsReady(node, agent)).toBe(true)
+      await page.reload()
+      await page.getByText(`Then resume the agent on ${other}.`).waitFor()
+      await page.getByText(folder, { exact: true }).waitFor()
+      expect(await dashboard.axeFindings()).toEqual([])
+      expect(await dashboard.overhang()).toBe(0)
+      await dashboard.goTo('/settings?tab=nodes')
+      await row.waitFor()
     },
     sees: async (found: RegExp) => {
       await page.reload()
@@ -158,6 +176,15 @@ describe.skipIf(missing !== null)(
       await person?.choose('Resume')
       if (!person) await ask(one, 'POST', `/api/nodes/${name}/resume`)
       await expect.poll(() => ready(two)).toBe(200)
+      const home = nodes.find(({ answering }) => answering)?.name ?? ''
+      expect(await one.cli(['agent', 'pause', 'first-agent'])).toMatchObject({ code: 0 })
+      await person?.moves('first-agent', join(two.dataDir, 'workspaces/first-agent'))
+      if (!person) await one.cli(['agent', 'move', 'first-agent', '--to', name])
+      // Called back before anything was copied.
+      expect(await two.cli(['agent', 'move', 'first-agent', '--to', home])).toMatchObject({
+        stdout: expect.stringContaining('first-agent is back where its workspace is') as string,
+      })
+      expect(await one.cli(['agent', 'resume', 'first-agent'])).toMatchObject({ code: 0 })
 
       await two.kill()
       await query(database.url, `update nodes set seen_ms = 0 where name = '${name}'`)
@@ -328,6 +355,45 @@ describe.skipIf(missing !== null)(
       expect((await query(database.url, rows))[0]?.rows).toEqual([
         { workspace: 'mailbot', folder: 'mailbot', site: expect.stringMatching(/^site-/) },
       ])
+
+      // To the other node and back: each time the folder is copied, and what is left of it is set aside.
+      const second = nodes.find(({ answering }) => answering)
+      const workspaceOf = ({ dataDir }: Installation) => join(dataDir, 'workspaces/mailbot')
+      const moved = async (from: Installation, to: Installation, name: string | undefined) => {
+        const [left, come] = [workspaceOf(from), workspaceOf(to)]
+        expect(await to.cli(['agent', 'pause', 'mailbot'])).toMatchObject({ code: 0 })
+        expect(await from.cli(['agent', 'move', 'mailbot', '--to', name ?? ''])).toMatchObject({
+          code: 0,
+        })
+        await expect.poll(() => moveIsReady(from, 'mailbot')).toBe(true)
+        expect(existsSync(come)).toBe(false)
+        const refusals = {
+          here: (await from.cli(['agent', 'resume', 'mailbot'])).stderr,
+          there: (await to.cli(['agent', 'resume', 'mailbot'])).stderr,
+          shown: (await to.cli(['agent', 'show', 'mailbot'])).stdout,
+        }
+        cpSync(left, come, { recursive: true })
+        expect(await to.cli(['agent', 'resume', 'mailbot'])).toMatchObject({ code: 0 })
+        await expect
+          .poll(async () => (await call(to, 'filesystem.read', file)).result)
+          .toMatchObject({ data: { content: 'one two' } })
+        await expect
+          .poll(async () => (await call(from, 'filesystem.read', file)).result?.error)
+          .toMatchObject({
+            message: expect.stringContaining(`${name} has it, at ${to.run?.gateway_url}`) as string,
+          })
+        await expect.poll(() => existsSync(left)).toBe(false)
+        expect(readdirSync(join(from.dataDir, 'workspaces')).join()).toContain('mailbot.before-')
+        return refusals
+      }
+      const move = (name = '') => one.cli(['agent', 'move', 'mailbot', '--to', name])
+      expect((await move('node-x')).stderr).toContain('There is no node node-x')
+      expect((await move(second?.name)).stderr).toContain('mailbot is active: pause it first')
+      const { here, there, shown } = await moved(one, two, second?.name)
+      expect(here).toContain(`it moves to ${second?.name}; resume it there`)
+      expect(there).toContain('its folder is not here yet; copy workspaces/mailbot from')
+      expect(shown).toContain(`Copy ${workspaceOf(one)} of ${first?.name} to ${workspaceOf(two)}`)
+      await moved(two, one, first?.name)
 
       // A copy, and the folder itself: a link is a mount as far as a node can see.
       const workspaces = join(two.dataDir, 'workspaces')

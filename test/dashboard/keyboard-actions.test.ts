@@ -23,7 +23,7 @@ const asked = [
 /** Actions that need more than this service has, and where they are tested. */
 const elsewhere: readonly RouteName[] = [
   // Other nodes on one PostgreSQL: several-nodes.test.ts.
-  ...(['drainNode', 'forgetNode', 'inviteNode', 'resumeNode'] as const),
+  ...(['drainNode', 'forgetNode', 'inviteNode', 'moveAgent', 'resumeNode'] as const),
   // An engine of 30 MB: local-models.test.ts.
   ...(['setUpEngine', 'startEngine', 'stopEngine'] as const),
   // A day of failed deliveries, a log of a megabyte.

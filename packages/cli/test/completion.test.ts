@@ -19,6 +19,7 @@ test('offers nouns, then verbs, then options', async () => {
     'edit',
     'pause',
     'resume',
+    'move',
     'rotate',
     'revoke',
     'restore',

@@ -32,7 +32,15 @@ const harmless: readonly RouteName[] = [
   ...(['createSetupLink', 'createUserToken', 'endLogin', 'inspectModel'] as const),
   'installModel',
   ...(['admitNode', 'drainNode', 'forgetNode', 'inviteNode', 'resumeNode'] as const),
-  ...(['lockVault', 'logIn', 'logOut', 'makeBackup', 'pauseAgent', 'pauseAll'] as const),
+  ...([
+    'lockVault',
+    'logIn',
+    'logOut',
+    'makeBackup',
+    'moveAgent',
+    'pauseAgent',
+    'pauseAll',
+  ] as const),
   ...([
     'probeSandbox',
     'refreshCatalog',

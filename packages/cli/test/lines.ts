@@ -25,6 +25,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'agent show': ['mailbot'],
   'agent pause': ['mailbot'],
   'agent resume': ['mailbot'],
+  'agent move': ['mailbot', '--to', seeded.node],
   'agent rotate': ['mailbot', '--yes'],
   'agent revoke': ['mailbot', '--yes'],
   'agent restore': ['mailbot'],

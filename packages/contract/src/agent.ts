@@ -98,6 +98,29 @@ export const RotateAgent = z.strictObject({
 })
 export type RotateAgent = z.infer<typeof RotateAgent>
 
+export const MoveAgent = z.strictObject({
+  /** Name of the node that gets it. */
+  to: z.string().min(1).max(128),
+})
+export type MoveAgent = z.infer<typeof MoveAgent>
+
+const workspacePlace = z.object({ node: z.string(), folder: z.string() })
+
+/** Way of a workspace from one node to another, until the agent is resumed there. */
+export const AgentMove = z.object({
+  from: workspacePlace,
+  to: workspacePlace,
+  /** Whether the node that it moves to has nothing of that name any more, so that the folder may be copied. */
+  ready: z.boolean(),
+  /** Name that an older folder of the agent has there since then; null where there was none. */
+  set_aside: z.string().nullable(),
+})
+export type AgentMove = z.infer<typeof AgentMove>
+
+/** `move` is null where the agent stays with the folder that it had, since it came back before it was resumed elsewhere. */
+export const MovedAgent = z.object({ agent: Agent, move: AgentMove.nullable() })
+export type MovedAgent = z.infer<typeof MovedAgent>
+
 export const Transport = z.enum(['mcp-websocket', 'mcp-http', 'rpc', 'hook', 'internal'])
 export type Transport = z.infer<typeof Transport>
 
@@ -120,6 +143,8 @@ export const Session = z.object({
 export type Session = z.infer<typeof Session>
 
 export const AgentDetail = Agent.extend({
+  /** Way of its workspace to another node; null where it is not on one. */
+  move: AgentMove.nullable(),
   /** The list of tools that an MCP client of the agent gets now. */
   tool_list: z.object({
     offered: z.int(),

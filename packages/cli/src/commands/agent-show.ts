@@ -1,7 +1,8 @@
 import type { AgentDetail } from '@gatehouse/contract'
+import { moveText } from '../agent-move-text.ts'
 import { limitText } from '../agent-options.ts'
 import { counted } from '../counted.ts'
-import { defineCommand } from '../define.ts'
+import { defineCommand, type View } from '../define.ts'
 import { renderFields, renderTable } from '../table.ts'
 import { shownTimes } from '../times.ts'
 
@@ -11,6 +12,9 @@ const offeredText = ({ offered, callable, tokens_estimate }: AgentDetail['tool_l
     ? `${offered} offered, ${cost}`
     : `${offered} offered of ${callable} that it may call, ${cost}`
 }
+
+const moveFields = ({ name, move }: AgentDetail, { next }: View) =>
+  move ? [['Moves', moveText(name, move, next).replaceAll('\n', ' ')] as const] : []
 
 export const agentShow = defineCommand({
   name: 'agent show',
@@ -32,6 +36,7 @@ export const agentShow = defineCommand({
           ['Held calls', agent.approvals === 'hold' ? 'stay open' : 'answer at once'],
           ['Workspace', agent.workspace],
           ...(agent.site === null ? [] : [['In', agent.site] as const]),
+          ...moveFields(agent, view),
           ['Mounts', mounts.join(', ') || 'none'],
           ['Tool set', agent.tools.join(', ') || 'all'],
           ['Own limits', agent.limits.map(limitText).join(', ') || 'none'],

@@ -10,7 +10,7 @@ type Names = 'agent' | 'approval' | 'model' | 'secret' | 'user-token'
 
 /** Kind of name that the first word after a command is. */
 function namesFor(command: string): Names | null {
-  if (/^agent (show|edit|pause|resume|rotate|revoke|restore)$/.test(command)) return 'agent'
+  if (/^agent (show|edit|pause|resume|move|rotate|revoke|restore)$/.test(command)) return 'agent'
   if (command === 'policy test') return 'agent'
   if (/^models (show|install|cancel|remove|verify|default|try|start|release)$/.test(command))
     return 'model'

@@ -101,6 +101,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./agent-resume.ts')).agentResume,
   },
   {
+    name: 'agent move',
+    summary: 'Bind a paused agent to another node, to which you then copy its workspace',
+    load: async () => (await import('./agent-move.ts')).agentMove,
+  },
+  {
     name: 'agent rotate',
     summary: 'Give an agent a new token and revoke the old one',
     load: async () => (await import('./agent-rotate.ts')).agentRotate,

@@ -7,6 +7,8 @@ import {
   CreatedAgent,
   EditAgent,
   EditedAgent,
+  MoveAgent,
+  MovedAgent,
   RotateAgent,
 } from '../agent.ts'
 import { defineRoutes } from './define-routes.ts'
@@ -72,6 +74,15 @@ export const agentRoutes = defineRoutes({
     body: RotateAgent,
     answer: AgentWithToken,
     errors: ['AgentNotFound', 'AgentStateConflict'],
+  },
+  moveAgent: {
+    method: 'POST',
+    path: '/api/agents/:name/move',
+    summary: 'Bind a paused agent to another node; then copy its workspace there and resume it',
+    permission: 'agents.manage',
+    body: MoveAgent,
+    answer: MovedAgent,
+    errors: ['AgentNotFound', 'AgentStateConflict', 'NodeNotFound', 'Conflict'],
   },
   revokeAgent: {
     method: 'POST',

@@ -57,6 +57,18 @@ export const agentsText = {
   rotateIntro: 'Its clients need the new one. The old one can stay valid for a while.',
   overlap: 'The old token ends',
   overlaps: { now: 'at once', hour: 'in 1 hour', day: 'in 1 day' },
+  move: 'Move to another node',
+  moveTitle: (name: string) => `Move ${name} to another node?`,
+  moveIntro:
+    'Its calls then run on that node. Copy its workspace there afterwards, and resume the agent there. It has to be paused, and nothing of it may run.',
+  moveTo: 'Node',
+  moves: 'Moves',
+  moveBack: (name: string) => `${name} is back where its workspace is. Resume it.`,
+  moveWaits: (to: string) =>
+    `${to} has not said yet that it is ready. Do not copy the workspace before it has: load the page again.`,
+  moveCopy: (from: string, to: string) => `Copy the workspace from ${from} to ${to}:`,
+  moveThen: (to: string) => `Then resume the agent on ${to}.`,
+  moveAside: (folder: string) => `An older folder there is called ${folder} now.`,
   revokeTitle: (name: string) => `Revoke ${name}?`,
   revokeIntro:
     'Its token and connections end, and its pending requests are cancelled. Its files and audit entries are kept; you can restore it with a new token.',

@@ -1,4 +1,5 @@
 import type { InstalledModels } from '../ports/models.ts'
+import { whyMissing } from './agents/agent-moves.ts'
 import { bindAgents } from './agents/agents.ts'
 import { answerGates } from './answer-gates.ts'
 import type { App } from './app.ts'
@@ -74,7 +75,8 @@ export function createApp(given: AppDeps): BoundApp {
     placement: new Placement({
       ...base,
       whereIs: (site) => nodes.whereIs(site),
-      isOtherServing: (node) => nodes.isOtherServing(node),
+      whyMissing: (agent) => whyMissing(base, agent),
+      isOtherServing: (node, site) => nodes.isOtherServing(node, site),
     }),
     offers: () => offers,
   })

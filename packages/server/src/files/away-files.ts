@@ -21,6 +21,9 @@ export const awayFiles = ({ name, workspace }: Away): Files =>
   new Proxy(toldByText(workspace) as Files, {
     get(told, asked: keyof Files) {
       if (asked in told) return told[asked]
-      throw new GatehouseError('WorkspaceElsewhere', { agent: name, detail: 'another node has it' })
+      throw new GatehouseError('WorkspaceElsewhere', {
+        agent: name,
+        detail: 'its folder is on another node, or on its way',
+      })
     },
   })

@@ -71,7 +71,8 @@ export const createFilesFactory = (options: FilesOptions): FilesFactory & Dispos
     const { name, workspace, mounts } = agent
     const key = JSON.stringify([workspace, mounts])
     const before = known.get(name)
-    if (before?.key === key) {
+    // A workspace that came back from another node lies in another folder than the one that went there.
+    if (before?.key === key && !before.roots.workspace.replaced) {
       byRecord.set(agent, before)
       return before
     }

@@ -1,9 +1,9 @@
-import { fstatSync, mkdirSync } from 'node:fs'
+import { fstatSync, mkdirSync, statSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import { Dir, mountOf } from './dir.ts'
 import { codeOf } from './failure.ts'
 import { isOfSystem } from './folder-rules.ts'
-import { identityOf } from './identity.ts'
+import { identityOf, named } from './identity.ts'
 import { componentsOf } from './paths.ts'
 import { type Way, wayOf } from './way.ts'
 
@@ -179,6 +179,16 @@ export class Root {
     try {
       this.#open()
       return true
+    } catch {
+      return false
+    }
+  }
+
+  /** Whether another folder stands where this one was opened, as far as can be seen. */
+  get replaced(): boolean {
+    if (!this.#dir) return false
+    try {
+      return named(statSync(this.path, { bigint: true })) !== this.identity
     } catch {
       return false
     }

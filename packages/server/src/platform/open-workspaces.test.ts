@@ -3,6 +3,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -46,6 +47,23 @@ test('a node alone on its store writes nothing into the folder', () => {
   mkdirSync(join(folder, 'mailbot'))
   expect(alone.holds('mailbot')).toBe(true)
   expect(readdirSync(folder)).toEqual(['mailbot'])
+})
+
+test('a workspace that is set aside is whole under another name, of which none is twice', () => {
+  const folder = folderOf()
+  const opened = openWorkspaces(folder, true)
+  expect(opened.setAside('mailbot', 0)).toBeNull()
+  for (const [wallMs, text] of [
+    [0, 'one'],
+    [1, 'two'],
+  ] as const) {
+    mkdirSync(opened.pathOf('mailbot'))
+    writeFileSync(join(opened.pathOf('mailbot'), 'a.txt'), text)
+    const name = `mailbot.before-1970-01-01T000000.00${wallMs}Z`
+    expect(opened.setAside('mailbot', wallMs)).toBe(name)
+    expect(readFileSync(join(folder, name, 'a.txt'), 'utf8')).toBe(text)
+    expect(opened.holds('mailbot')).toBe(false)
+  }
 })
 
 test('a mark is seen by who has the folder open, and not in a copy of it', () => {

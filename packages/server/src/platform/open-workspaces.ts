@@ -90,6 +90,19 @@ const replaceMark = (folder: string, node: string): string => {
   return mark
 }
 
+/** No agent has a name with a dot, and no program takes one without a colon for a place on another machine. */
+const setAside = (folder: string, agent: string, wallMs: number): string | null => {
+  const name = `${agent}.before-${new Date(wallMs).toISOString().replaceAll(':', '')}`
+  try {
+    renameSync(join(folder, agent), join(folder, name))
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw cause
+  }
+  syncFolder(folder)
+  return name
+}
+
 /** Where the folder of workspaces lies: agents see the path of a mount that it is a link to, the same on all nodes. */
 export const makeWorkspaces = (folder: string): string => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -111,6 +124,7 @@ export const openWorkspaces = (folder: string, isNetworked: boolean): Workspaces
     site: isNetworked ? checked(() => siteOf(folder)) : null,
     pathOf: (agent) => join(folder, agent),
     holds: (agent) => existsSync(join(folder, agent)),
+    setAside: (agent, wallMs) => setAside(folder, agent, wallMs),
     mark: (node) => checked(() => replaceMark(folder, node)),
     markOf: (node) => readText(join(folder, markFile(node))),
   }

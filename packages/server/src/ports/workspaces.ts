@@ -16,6 +16,12 @@ export interface Workspaces {
   holds(agent: string): boolean
 
   /**
+   * Must give the workspace of an agent a name with this moment in it, durably and without changing what is in it, and return
+   * that name; null where there is none.
+   */
+  setAside(agent: string, wallMs: number): string | null
+
+  /**
    * Must put a new mark of this node into the folder, by which other nodes see that it is the same one, and return it.
    * Raises `NodeUnfit` where the folder does not keep what is written as a file system of this machine does.
    */

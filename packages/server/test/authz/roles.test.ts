@@ -53,6 +53,7 @@ const promisedTo = (name: RouteName, { method }: Route): Promised =>
 
 const bodies: Readonly<Partial<Record<RouteName, object>>> = {
   createAgent: { name: 'newbot' },
+  moveAgent: { to: seeded.node },
   setState: { value: 1 },
   muteAlerts: { kind: 'disk', seconds: 3600, reason: 'known' },
   unmuteAlerts: { kind: 'disk' },
@@ -180,6 +181,23 @@ const before: Readonly<Partial<Record<RouteName, Before>>> = {
   async resumeAgent({ kit }) {
     await kit.app.pauseAgent(kit.operator(), { name: 'mailbot' })
     return undefined
+  },
+  async moveAgent({ kit }) {
+    const { storage, parts } = kit
+    await kit.app.pauseAgent(kit.operator(), { name: 'mailbot' })
+    const [agent, here] = [
+      await storage.agents.find('mailbot'),
+      await storage.nodes.find(parts.node),
+    ]
+    if (!agent || !here) throw new Error('there is no mailbot, or no node')
+    const program = await storage.processes.find(seeded.process)
+    if (program) await storage.processes.update({ ...program, state: 'completed', ended_ms: 1 })
+    await storage.nodes.put({ ...here, facts_json: JSON.stringify({ site: 'site-b' }) })
+    const there = { ...here, name: 'node-a', facts_json: JSON.stringify({ site: 'site-a' }) }
+    await storage.nodes.put(there)
+    const next = { ...agent, site: 'site-a', generation: agent.generation + 1 }
+    await storage.agents.replace(agent, next)
+    return { to: parts.node }
   },
   async restoreAgent({ kit }) {
     await kit.app.revokeAgent(kit.operator(), { name: 'mailbot' })

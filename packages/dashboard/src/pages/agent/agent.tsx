@@ -1,4 +1,4 @@
-import type { AgentDetail } from '@gatehouse/contract'
+import type { AgentDetail, AgentMove } from '@gatehouse/contract'
 import { Link, useParams } from '@tanstack/react-router'
 import { useRead } from '../../api.ts'
 import { agentsText as text } from '../../messages/agents.ts'
@@ -31,6 +31,20 @@ const List = ({ items, empty }: { readonly items: readonly string[]; readonly em
     </ul>
   )
 
+/** Next step of a person, while the workspace is to be brought to another node. */
+const Move = ({ move: { from, to, ready, set_aside } }: { readonly move: AgentMove }) =>
+  ready ? (
+    <>
+      <p>{text.moveCopy(from.node, to.node)}</p>
+      <p className="mono">{from.folder}</p>
+      <p className="mono">{to.folder}</p>
+      <p>{text.moveThen(to.node)}</p>
+      {set_aside !== null && <p>{text.moveAside(set_aside)}</p>}
+    </>
+  ) : (
+    text.moveWaits(to.node)
+  )
+
 const Record = ({ agent }: { readonly agent: AgentDetail }) => (
   <div className="card p-4">
     <Facts
@@ -43,6 +57,7 @@ const Record = ({ agent }: { readonly agent: AgentDetail }) => (
             {agent.workspace}
           </span>,
         ],
+        ...(agent.move ? [[text.moves, <Move key="move" move={agent.move} />] as const] : []),
         [
           text.mounts,
           <List

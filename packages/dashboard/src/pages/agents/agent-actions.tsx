@@ -1,6 +1,6 @@
-import type { Agent } from '@gatehouse/contract'
+import type { Agent, ServerNode } from '@gatehouse/contract'
 import { type ReactNode, useState } from 'react'
-import { api, queryClient } from '../../api.ts'
+import { api, queryClient, useRead } from '../../api.ts'
 import { agentsText as text } from '../../messages/agents.ts'
 import { common } from '../../messages/common.ts'
 import { actAndSay } from '../../ui/act-and-say.ts'
@@ -99,10 +99,53 @@ const RotateDialog = ({
   )
 }
 
-type Opened = 'edit' | 'rotate' | 'revoke'
+/** Other nodes that run, with folders of workspaces of their own. */
+const targetsFor = (
+  { site }: Pick<Agent, 'site'>,
+  nodes: readonly ServerNode[],
+): readonly string[] =>
+  nodes
+    .filter((node) => node.status === 'active' && node.site !== null && node.site !== site)
+    .map((node) => node.name)
 
-/** Menu of actions on an agent, with its dialogs. */
-export const AgentActions = ({ agent }: { readonly agent: Agent }) => {
+const MoveDialog = ({
+  name,
+  targets,
+  onClose,
+}: {
+  readonly name: string
+  readonly targets: readonly string[]
+  readonly onClose: () => void
+}) => {
+  const [to, setTo] = useState(targets[0] ?? '')
+  const move = async () => {
+    const moved = await api.moveAgent({ name, to })
+    await refresh()
+    if (moved.move === null) announce(text.moveBack(name))
+    onClose()
+  }
+  return (
+    <FormDialog title={text.moveTitle(name)} submit={text.move} onSubmit={move} onClose={onClose}>
+      <p>{text.moveIntro}</p>
+      <SelectField
+        label={text.moveTo}
+        value={to}
+        onChange={({ target }) => setTo(target.value)}
+        options={targets.map((value) => ({ value, text: value }))}
+      />
+    </FormDialog>
+  )
+}
+
+type Opened = 'edit' | 'rotate' | 'move' | 'revoke'
+
+type Acting = {
+  readonly agent: Agent
+  /** Nodes to which it may move. */
+  readonly targets: readonly string[]
+}
+
+const ActionMenu = ({ agent, targets }: Acting) => {
   const { name, status } = agent
   const [open, setOpen] = useState<Opened | null>(null)
   const [token, setToken] = useState<string | null>(null)
@@ -140,6 +183,9 @@ export const AgentActions = ({ agent }: { readonly agent: Agent }) => {
                 onSelect: act(pause, text.paused(name), resume),
               },
           { text: text.rotate, onSelect: () => setOpen('rotate') },
+          ...(status === 'paused' && targets.length > 0
+            ? [{ text: text.move, onSelect: () => setOpen('move') }]
+            : []),
           { text: text.revoke, danger: true, onSelect: () => setOpen('revoke') },
         ]
   const dialogs: Readonly<Record<Opened, ReactNode>> = {
@@ -154,6 +200,7 @@ export const AgentActions = ({ agent }: { readonly agent: Agent }) => {
         }}
       />
     ),
+    move: <MoveDialog name={name} targets={targets} onClose={close} />,
     revoke: (
       <ConfirmName
         title={text.revokeTitle(name)}
@@ -185,3 +232,11 @@ export const AgentActions = ({ agent }: { readonly agent: Agent }) => {
     </>
   )
 }
+
+const MovableActions = ({ agent }: Pick<Acting, 'agent'>) => (
+  <ActionMenu agent={agent} targets={targetsFor(agent, useRead('listNodes').data?.nodes ?? [])} />
+)
+
+/** Menu of actions on an agent, with its dialogs. */
+export const AgentActions = ({ agent }: Pick<Acting, 'agent'>) =>
+  agent.site === null ? <ActionMenu agent={agent} targets={[]} /> : <MovableActions agent={agent} />

@@ -23,6 +23,7 @@ import type { Part } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { AgentDirectory, type AuthenticatedAgent } from './agent-directory.ts'
 import {
+  type ChangeAgentDeps,
   type EndsWithAgent,
   pauseAgent,
   restoreAgent,
@@ -51,7 +52,8 @@ export type AgentDeps = Basics & {
   readonly registry: CapabilityRegistry
   readonly policy: PolicySource
   readonly files: FilesFactory
-  readonly workspaces: CreateAgentDeps['workspaces']
+  readonly node: string
+  readonly workspaces: CreateAgentDeps['workspaces'] & ChangeAgentDeps['workspaces']
   /** Clean-ups of other parts when an agent is revoked, in this order. */
   readonly endsWithAgent: () => readonly EndsWithAgent[]
   readonly signal: AbortSignal

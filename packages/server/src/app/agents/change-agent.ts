@@ -7,15 +7,19 @@ import {
 import type { StoredAgent } from '../../ports/agents.ts'
 import type { AuditTransaction } from '../../ports/audit.ts'
 import type { MetaStore } from '../../ports/storage.ts'
+import type { Workspaces } from '../../ports/workspaces.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
 import type { AgentDirectory } from './agent-directory.ts'
+import { endMove, moveOf } from './agent-moves.ts'
 import { agentRecord, newToken, withToken } from './agent-record.ts'
 import { beginningStatus, forgetPausedWithAll } from './service-pause.ts'
 import type { SessionTable } from './session-table.ts'
 
 export type ChangeAgentDeps = Pick<Basics, 'auditLog' | 'clock' | 'ids' | 'digest' | 'events'> & {
+  readonly node: string
+  readonly workspaces: Pick<Workspaces, 'site' | 'holds'>
   readonly directory: AgentDirectory
   readonly sessions: SessionTable
 }
@@ -91,6 +95,7 @@ export async function pauseAgent(op: Op, deps: ChangeAgentDeps, { name }: Named)
 export async function resumeAgent(op: Op, deps: ChangeAgentDeps, { name }: Named): Promise<Agent> {
   const agent = await change(op, deps, name, 'agent.resumed', async (current, meta) => {
     if (current.status !== 'paused') conflict(current, 'only a paused agent is resumed')
+    await endMove(deps, current, meta)
     await forgetPausedWithAll(meta, name)
     return { ...current, status: 'active' }
   })
@@ -153,7 +158,7 @@ export async function restoreAgent(
   const { token, hash } = newToken(deps)
   const agent = await change(op, deps, name, 'agent.restored', async (current, meta) => {
     if (current.status !== 'revoked') conflict(current, 'only a revoked agent is restored')
-    const status = await beginningStatus(meta, name)
+    const status = (await moveOf(meta, current)) ? 'paused' : await beginningStatus(meta, name)
     return { ...current, status, token_hash: hash, token_ms: deps.clock.wall() }
   })
   return withToken(agent, token)

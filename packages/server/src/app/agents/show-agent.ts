@@ -2,13 +2,14 @@ import { type AgentDetail, GatehouseError } from '@gatehouse/contract'
 import type { AuditReader } from '../../ports/audit.ts'
 import type { Storage } from '../../ports/storage.ts'
 import { type LimitDeps, limitsOf } from '../call/agent-limits.ts'
+import { moveOf } from './agent-moves.ts'
 import { agentRecord } from './agent-record.ts'
 import { sessionRecord } from './session-table.ts'
 
 const sessionsShown = 50
 
 type Deps = LimitDeps & {
-  readonly storage: Pick<Storage, 'agents' | 'sessions' | 'limits'>
+  readonly storage: Pick<Storage, 'agents' | 'sessions' | 'limits' | 'meta'>
   readonly audit: Pick<AuditReader, 'rows'>
 }
 
@@ -25,6 +26,7 @@ export async function showAgent(
   const rate_limits = await limitsOf(deps, agent)
   return {
     ...agentRecord(agent),
+    move: await moveOf(deps.storage.meta, agent),
     sessions: sessions.map(sessionRecord),
     stats: { by_capability: [...stats.by_capability], by_day: [...stats.by_day], rate_limits },
   }

@@ -94,11 +94,6 @@ export async function prepareExecution(
     detail,
     error: new GatehouseError('ApprovalStale', { approval_id: approval.id, detail }),
   })
-  /** Refusal for what is otherwise here, unless the node that was asked still runs: it sees what it saw then. */
-  const differsHere = async (detail: string): Promise<Prepared> =>
-    (await deps.contexts.placement.isBoundElsewhere(bound.node))
-      ? { kind: 'away' }
-      : refused(detail)
   const agent = await deps.directory.find(approval.agent)
   if (agent?.status !== 'active')
     return refused(`agent ${approval.agent} is ${agent?.status ?? 'gone'}`)
@@ -119,7 +114,12 @@ export async function prepareExecution(
   if (bound.definition_hash !== capability.definition_hash)
     return refused(`${capability.name} was changed meanwhile`)
   const args = freezeDeep(bound.arguments)
-  if (deps.contexts.placement.callIsAway({ agent, capability, args })) return { kind: 'away' }
+  const { placement } = deps.contexts
+  const placed = { agent, capability, args }
+  if (placement.callIsAway(placed)) return { kind: 'away' }
+  /** Refusal for what is otherwise here, unless the node that was asked still runs: it sees what it saw then. */
+  const differsHere = async (detail: string): Promise<Prepared> =>
+    (await placement.isBoundElsewhere(bound.node, placed)) ? { kind: 'away' } : refused(detail)
   const nowMs = deps.clock.wall()
   const asked = { agent, session: null, capability, args, nowMs }
   const decision = decideCall(deps, deps.policy.current(), asked)

@@ -2,6 +2,8 @@ import {
   type ForgottenNode,
   GatehouseError,
   type InviteNode,
+  type MoveAgent,
+  type MovedAgent,
   type NodeInvite,
   type NodeKeys,
   type NodeList,
@@ -18,7 +20,9 @@ import { PollLoop } from '../call/poll-loop.ts'
 import { recordAuthority, sharedAuthority } from './authority.ts'
 import { EventSharing, type EventSharingDeps } from './event-sharing.ts'
 import { assertNodeFits } from './fit.ts'
+import { followMoves } from './follow-moves.ts'
 import { admitNode, type InviteDeps, inviteNode } from './invite.ts'
+import { moveAgent } from './move-agent.ts'
 import { nodeRecord, workspacesOf } from './node-record.ts'
 import { Presence, type PresenceDeps } from './presence.ts'
 import { recordMove } from './record-move.ts'
@@ -43,6 +47,7 @@ export interface NodeUseCases {
   drainNode(op: Op, input: { name: string }): Promise<ServerNode>
   resumeNode(op: Op, input: { name: string }): Promise<ServerNode>
   forgetNode(op: Op, input: { name: string }): Promise<ForgottenNode>
+  moveAgent(op: Op, input: { name: string } & MoveAgent): Promise<MovedAgent>
 }
 
 export type Nodes = Part<NodeUseCases> & {
@@ -53,8 +58,8 @@ export type Nodes = Part<NodeUseCases> & {
   recordMove(op: Op): Promise<void>
   /** Words on which node has that folder of workspaces now. */
   whereIs(site: string): Promise<string>
-  /** Whether it is another node, and runs. */
-  isOtherServing(node: string): Promise<boolean>
+  /** Whether it is another node, and runs, and has that folder of workspaces where one is given. */
+  isOtherServing(node: string, site: string | null): Promise<boolean>
   /** Folders of workspaces that other nodes have, and serve. */
   awaySites(): readonly string[]
   health(): Components['nodes']
@@ -65,6 +70,7 @@ export type Nodes = Part<NodeUseCases> & {
 }
 
 const takeEveryMs = 60_000
+const moveEveryMs = 2_000
 
 type Deps = NodesDeps & { readonly presence: Presence }
 
@@ -111,7 +117,17 @@ export function bindNodes(given: NodesDeps): Nodes {
   const taking = new PollLoop(deps, {
     name: 'looking for agents whose workspace came to this node',
     everyMs: takeEveryMs,
-    look: () => takeAgents(deps),
+    async look() {
+      // Leftovers of an agent that went elsewhere are not its workspace.
+      await followMoves(deps)
+      await takeAgents(deps)
+    },
+  })
+  const moving = new PollLoop(deps, {
+    name: 'looking for agents that move',
+    everyMs: moveEveryMs,
+    follows: ['agents'],
+    look: () => followMoves(deps),
   })
   return {
     useCases: {
@@ -126,6 +142,7 @@ export function bindNodes(given: NodesDeps): Nodes {
       drainNode: (op, { name }) => changeNode(op, deps, name, 'draining'),
       resumeNode: (op, { name }) => changeNode(op, deps, name, 'active'),
       forgetNode: (op, { name }) => forgetNode(op, deps, name),
+      moveAgent: (op, input) => moveAgent(op, deps, input),
     },
     async assertFits() {
       await assertNodeFits(deps)
@@ -136,7 +153,7 @@ export function bindNodes(given: NodesDeps): Nodes {
     recordAuthority: (fingerprint) => recordAuthority(deps, fingerprint),
     recordMove: (op) => recordMove(op, deps),
     whereIs: (site) => whereIs(deps, site),
-    isOtherServing: (node) => isOtherServing(deps, node),
+    isOtherServing: (node, site) => isOtherServing(deps, node, site),
     awaySites: () => presence.awaySites(),
     health: () => presence.health(),
     missing: () => presence.missing(),
@@ -145,10 +162,12 @@ export function bindNodes(given: NodesDeps): Nodes {
       await presence.start()
       deps.sharedPolicy.start()
       await sharing.start()
-      if (deps.workspaces.site !== null) taking.start()
+      if (deps.workspaces.site === null) return
+      taking.start()
+      moving.start()
     },
     async stopped() {
-      await Promise.all([taking.stopped(), sharing.stopped()])
+      await Promise.all([taking.stopped(), moving.stopped(), sharing.stopped()])
       await deps.sharedPolicy.stopped()
       await presence.stopped()
     },

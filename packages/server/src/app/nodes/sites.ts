@@ -3,6 +3,7 @@ import { standingOf } from '../../domain/nodes.ts'
 import type { StoredAgent } from '../../ports/agents.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
 import type { Workspaces } from '../../ports/workspaces.ts'
+import { changeMove } from '../agents/agent-moves.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import { systemOp } from '../call/op.ts'
@@ -10,7 +11,7 @@ import { factsIn } from './node-record.ts'
 
 export type SiteDeps = Pick<Basics, 'storage' | 'auditLog' | 'ids'> & {
   readonly node: string
-  readonly workspaces: Pick<Workspaces, 'site' | 'holds'>
+  readonly workspaces: Pick<Workspaces, 'site' | 'holds' | 'setAside'>
   readonly directory: { changed(agent: StoredAgent): void }
   readonly signal: AbortSignal
 }
@@ -105,14 +106,16 @@ export const copyRefusal = ({ name, place }: StoredNode): GatehouseError =>
     },
   )
 
-/** Whether it is another node, and runs. */
+/** Whether it is another node, and runs, and has that folder of workspaces where one is given. */
 export async function isOtherServing(
   { storage, node }: Pick<Basics, 'storage'> & { readonly node: string },
   name: string,
+  site: string | null = null,
 ): Promise<boolean> {
   if (name === node) return false
   const found = await storage.nodes.find(name)
-  return found !== null && runs(found, await storage.wallMs())
+  if (found === null || !runs(found, await storage.wallMs())) return false
+  return site === null || factsIn(found).site === site
 }
 
 /** Words on which node has a folder of workspaces now. */
@@ -148,6 +151,10 @@ export async function takeAgents(deps: SiteDeps): Promise<void> {
       if (!current || !isLost(current)) return null
       const next = { ...current, site, generation: current.generation + 1 }
       if (!(await tx.agents.replace(current, next))) return null
+      await changeMove(tx.meta, name, ({ left }) => ({
+        under_way: null,
+        left: left.filter((other) => other !== site),
+      }))
       tx.append(
         actDraft(systemOp(deps), 'agent.placed', {
           agent: name,

@@ -24,6 +24,7 @@ export const agentHandlers: Handlers<typeof agentRoutes> = {
   pauseAgent: (op, app, input) => app.pauseAgent(op, input),
   resumeAgent: (op, app, input) => app.resumeAgent(op, input),
   rotateAgent: (op, app, input) => app.rotateAgent(op, input),
+  moveAgent: (op, app, input) => app.moveAgent(op, input),
   revokeAgent: (op, app, input) => app.revokeAgent(op, input),
   restoreAgent: (op, app, input) => app.restoreAgent(op, input),
 }
