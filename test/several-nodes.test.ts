@@ -121,6 +121,12 @@ const personOf = async (node: Installation, other: string) => {
       expect(await dashboard.axeFindings()).toEqual([])
       expect(await dashboard.overhang()).toBe(0)
     },
+    /** The audit page names where the finding is acknowledged, and offers nothing that would have no effect. */
+    readsOfFinding: async (remedy: string) => {
+      await dashboard.goTo('/audit')
+      await page.getByText(remedy).waitFor()
+      expect(await page.getByRole('button', { name: 'Acknowledge…' }).count()).toBe(0)
+    },
     [Symbol.asyncDispose]: () => dashboard[Symbol.asyncDispose](),
   }
 }
@@ -229,6 +235,7 @@ describe.skipIf(missing !== null)(
       const there = `on ${name}, run: gatehouse audit acknowledge --reason TEXT --data-dir ${two.dataDir}`
       const verified = await one.cli(['audit', 'verify'])
       expect([verified.code, verified.stdout]).toEqual([1, expect.stringContaining(there)])
+      await person?.readsOfFinding(there)
       const refused = await one.cli(['audit', 'acknowledge', '--reason', 'known', '--yes'])
       expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(there)])
       expect(await two.stop()).toBe(0)

@@ -45,6 +45,7 @@ test.each([
     },
     'send mail to a@a.example; cc b@b.example',
   ],
+  ['audit.acknowledged', { reason: 'a disk lost data', log: 'node-b' }, 'node-b'],
   [
     'process.ended',
     { process_id: 'proc-1', command: 'ls', args: ['-l'], state: 'killed' },

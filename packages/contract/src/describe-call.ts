@@ -130,7 +130,7 @@ const named = [
     'status',
     'severity',
     'capability',
-    ...['paths', 'deletes', 'tool'],
+    ...['paths', 'deletes', 'tool', 'log'],
   ],
 ]
 

@@ -6,5 +6,5 @@ export const nodesResume = defineCommand({
   args: { name: 'its name, as `nodes list` shows it' },
   examples: ['gatehouse nodes resume node-0123456789ab'],
   run: ({ api }, { name }) => api.resumeNode({ name }),
-  text: ({ name }) => `${name} takes work again.`,
+  text: ({ name }) => `${name} takes work.`,
 })

@@ -184,7 +184,12 @@ const health: Check = {
     const { status, reasons } = await api.getHealth()
     return reasons.length === 0
       ? fine(status)
-      : fail(reasons.join('; '), 'see the log of the server for the cause')
+      : fail(
+          reasons.join('; '),
+          reasons.every((reason) => reason.includes('run: gatehouse'))
+            ? 'see the reason'
+            : 'see the log of the server for the cause',
+        )
   },
 }
 

@@ -31,7 +31,7 @@ export const nodesText = {
   drain: 'Drain',
   drained: (name: string) => `${name} finishes what it does and takes nothing new.`,
   resume: 'Resume',
-  resumed: (name: string) => `${name} takes work again.`,
+  resumed: (name: string) => `${name} takes work.`,
   forget: 'Forget',
   forgetTitle: (name: string) => `Forget ${name}?`,
   forgetIntro: 'For a node that will not come back. Its entries of the audit log stay.',

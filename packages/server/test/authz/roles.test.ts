@@ -177,7 +177,15 @@ const elsewhere = () => ({
 })
 
 /** What must have happened before, for some routes, and what of it goes into the body. */
+/** Only a node that is there is told to drain. */
+const comesBack: Before = async ({ kit: { storage } }) => {
+  await storage.nodes.beat(seeded.node, { seen_ms: await storage.wallMs(), facts_json: '{}' })
+  return undefined
+}
+
 const before: Readonly<Partial<Record<RouteName, Before>>> = {
+  drainNode: comesBack,
+  resumeNode: comesBack,
   async resumeAgent({ kit }) {
     await kit.app.pauseAgent(kit.operator(), { name: 'mailbot' })
     return undefined

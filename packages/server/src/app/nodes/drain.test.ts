@@ -46,8 +46,54 @@ test('a node that runs is not forgotten, and one that is unknown is not drained'
   await using kit = await createKit()
   const name = kit.parts.node
   const op = kit.operator()
-  await expect(kit.app.forgetNode(op, { name })).rejects.toMatchObject({ type: 'Conflict' })
+  await expect(kit.app.forgetNode(op, { name })).rejects.toMatchObject({
+    type: 'Conflict',
+    message: `${name} is the node that answers this; another node can forget it once it has stopped.`,
+    recovery: [{ action: `gatehouse nodes drain ${name}` }, {}],
+  })
   for (const unknown of [kit.app.drainNode, kit.app.resumeNode, kit.app.forgetNode])
     await expect(unknown(op, { name: 'node-x' })).rejects.toMatchObject({ type: 'NodeNotFound' })
   expect((await kit.app.listNodes(op)).nodes).toMatchObject([{ name, answering: true }])
+})
+
+test('only a node that hears it is drained or resumed, and what is so already is not recorded again', async () => {
+  await using kit = await createKit()
+  const { storage, app } = kit
+  const op = kit.operator()
+  const own = { name: kit.parts.node }
+  const acts = async () => {
+    const { entries } = await app.queryAudit(op, { capability: 'node.*', limit: 9, offset: 0 })
+    return entries.map(({ capability }) => capability)
+  }
+  expect(await app.resumeNode(op, own)).toMatchObject({ status: 'active' })
+  expect(await acts()).toEqual([])
+  for (let i = 0; i < 2; i += 1)
+    expect(await app.drainNode(op, own)).toMatchObject({ status: 'draining' })
+  expect(await acts()).toEqual(['node.drained'])
+  app.listeners.expect('gateway')
+  app.listeners.ready()
+  expect((await app.status(op)).health_reasons.join()).toContain(
+    `the node is draining; to end that, run: gatehouse nodes resume ${own.name}`,
+  )
+
+  const seen = { seen_ms: (await storage.wallMs()) - 3_600_000, facts_json: '{}' }
+  const other = { name: 'node-b', place: 'b:/data', version: '0.1.0', address: null }
+  for (const [state, said] of [
+    ['active', 'node-b is missing, and was last seen at '],
+    ['draining', 'node-b is missing, and was last seen at '],
+    ['stopped', 'node-b has stopped: it takes no work, '],
+  ] as const) {
+    await storage.nodes.put({ ...other, state, started_ms: 0, ...seen })
+    for (const tell of [app.drainNode, app.resumeNode])
+      await expect(tell(op, { name: 'node-b' })).rejects.toMatchObject({
+        type: 'Conflict',
+        message: expect.stringContaining(said) as string,
+        recovery: [
+          { action: 'start the service of b:/data' },
+          { action: 'gatehouse nodes forget node-b' },
+        ],
+      })
+  }
+  expect(await acts()).toEqual(['node.drained'])
+  expect(await app.forgetNode(op, { name: 'node-b' })).toEqual({ name: 'node-b' })
 })

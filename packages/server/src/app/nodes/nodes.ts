@@ -80,27 +80,73 @@ async function showNode({ storage, node, presence }: Deps, name: string): Promis
   return nodeRecord(found, await storage.wallMs(), node)
 }
 
+/** Refusal to tell something to a node that does not hear it. */
+const notThere = ({ name, place, status, seen_at }: ServerNode): GatehouseError =>
+  new GatehouseError(
+    'Conflict',
+    {
+      detail:
+        status === 'stopped'
+          ? `${name} has stopped: it takes no work, and takes it again once it is started.`
+          : `${name} is missing, and was last seen at ${seen_at}: nobody can tell it anything.`,
+    },
+    {
+      recovery: [
+        { action: `start the service of ${place}`, description: 'It takes work from then on.' },
+        {
+          action: `gatehouse nodes forget ${name}`,
+          description: 'If it will not come back.',
+        },
+      ],
+    },
+  )
+
+/** Refusal to forget a node that would be there again two seconds later. */
+const stillThere = ({ name, place, answering }: ServerNode): GatehouseError =>
+  new GatehouseError(
+    'Conflict',
+    {
+      detail: answering
+        ? `${name} is the node that answers this; another node can forget it once it has stopped.`
+        : `${name} is running; stop it first.`,
+    },
+    {
+      recovery: [
+        {
+          action: `gatehouse nodes drain ${name}`,
+          description: 'Let it finish its work and take no new work.',
+        },
+        {
+          action: `stop the service of ${place}`,
+          description: answering
+            ? `Then, on another node, run: gatehouse nodes forget ${name}`
+            : `Then run: gatehouse nodes forget ${name}`,
+        },
+      ],
+    },
+  )
+
 async function changeNode(
   op: Op,
   deps: Deps,
   name: string,
   state: 'active' | 'draining',
 ): Promise<ServerNode> {
-  const { status } = await showNode(deps, name)
-  if (status === 'stopped') throw new GatehouseError('Conflict', { detail: `${name} has stopped.` })
+  const found = await showNode(deps, name)
+  if (found.status === 'stopped' || found.status === 'missing') throw notThere(found)
+  if (found.status === state) return found
   await deps.auditLog.transaction(async (tx) => {
     if (!(await tx.nodes.setState(name, state))) throw new GatehouseError('NodeNotFound', { name })
     const act = state === 'draining' ? 'node.drained' : 'node.resumed'
     tx.append(actDraft(op, act, { arguments: { name } }))
   })
-  if (name === deps.node) deps.listeners.drain(state === 'draining')
+  if (name === deps.node) deps.listeners.drain(state === 'draining' ? name : null)
   return showNode(deps, name)
 }
 
 async function forgetNode(op: Op, deps: Deps, name: string): Promise<ForgottenNode> {
-  const { status } = await showNode(deps, name)
-  if (status === 'active' || status === 'draining')
-    throw new GatehouseError('Conflict', { detail: `${name} is running; stop it first.` })
+  const found = await showNode(deps, name)
+  if (found.status === 'active' || found.status === 'draining') throw stillThere(found)
   await deps.auditLog.transaction(async (tx) => {
     if (!(await tx.nodes.remove(name))) throw new GatehouseError('NodeNotFound', { name })
     tx.append(actDraft(op, 'node.forgotten', { arguments: { name } }))

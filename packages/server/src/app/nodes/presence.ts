@@ -28,8 +28,8 @@ export type PresenceDeps = Pick<Basics, 'storage' | 'clock' | 'log'> &
       /** Where agents reach this node. */
       readonly address: string | null
       readonly draining: boolean
-      /** Tells whoever asks whether calls may be sent here. */
-      drain(draining: boolean): void
+      /** Tells whoever asks whether calls may be sent here: the name of this node where it takes none. */
+      drain(node: string | null): void
     }
     readonly signal: AbortSignal
   }
@@ -194,7 +194,7 @@ export class Presence {
     const state = await storage.nodes.beat(node, await this.#look())
     // One that was forgotten while it lived enters anew.
     if (state === null) await this.#enter()
-    listeners.drain(state === 'draining')
+    listeners.drain(state === 'draining' ? node : null)
     this.#clockFault = clockFault(await clockAhead(this.#deps))
     this.#comparePolicies()
     const copies = copiesOf(this.#deps, this.#siteMark, this.#others, this.#seenMs)

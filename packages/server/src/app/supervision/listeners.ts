@@ -16,7 +16,8 @@ export class Listeners {
   /** Ports of this process: nobody reaches them by way of the service itself. */
   readonly ports = new Set<number>()
   #phase: Phase = 'none'
-  #draining = false
+  /** Name of this node while it takes nothing new. */
+  #draining: string | null = null
   readonly #stops = new AbortController()
   readonly #expected = new Set<ListenerName>()
   readonly #looks = new Map<ListenerName, () => PartHealth>()
@@ -51,16 +52,18 @@ export class Listeners {
   notReady(): string | null {
     if (this.#phase === 'starting') return 'the service is starting'
     if (this.#phase === 'stopping') return 'the service is stopping'
-    return this.#draining ? 'the node is draining' : null
+    return this.#draining === null
+      ? null
+      : `the node is draining; to end that, run: gatehouse nodes resume ${this.#draining}`
   }
 
-  /** Takes nothing new while it says so, and goes on with what it does. */
-  drain(draining: boolean): void {
-    this.#draining = draining
+  /** Takes nothing new while this names the node, and goes on with what it does. */
+  drain(node: string | null): void {
+    this.#draining = node
   }
 
   get draining(): boolean {
-    return this.#draining
+    return this.#draining !== null
   }
 
   of(name: ListenerName): PartHealth {
