@@ -1,5 +1,8 @@
+import type { LogFinding } from '@gatehouse/contract'
 import { createKit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
+import { silent } from '../../log/testing.ts'
+import { Presence, type PresenceDeps } from './presence.ts'
 
 test('a node with another policy is named once it has had it for two beats, and no longer when it follows', async () => {
   await using kit = await createKit({
@@ -103,4 +106,56 @@ test('what one node found in the audit log the others say, too, and what is no f
       return (await storage.nodes.find(kit.parts.node))?.facts_json
     })
     .toContain('"log_finding":{"kind":"missing"')
+})
+
+test('what another node found in the log of a third is told unless this one has it too, or a person accepted that log since', async () => {
+  await using kit = await createKit({
+    storage: (opened) => ({ ...opened, isShared: true, isNetworked: true }),
+  })
+  const { storage, clock } = kit
+  const nowMs = await storage.wallMs()
+  const foundWith = async (
+    log_finding: LogFinding,
+    own: Pick<PresenceDeps, 'logFinding' | 'acceptedIn'>,
+  ) => {
+    await storage.nodes.put({
+      ...{ name: 'node-b', place: 'b:/data', version: '0.1.0', address: null, state: 'active' },
+      ...{ started_ms: nowMs, seen_ms: nowMs + 3_600_000 },
+      facts_json: JSON.stringify({ log_finding }),
+    })
+    const ending = new AbortController()
+    const presence = new Presence({
+      ...{ storage, clock, log: silent, node: 'node-a', place: 'a:/data', version: '0.1.0' },
+      ...{ policy: kit.parts.policy, sharedPolicy: { fault: () => null } },
+      ...{ sessions: { count: () => 0 }, processesRunning: () => 0 },
+      workspaces: { site: null, path: '', mark: () => '', markOf: () => null },
+      listeners: { address: null, draining: false, drain: () => {} },
+      signal: ending.signal,
+      ...own,
+    })
+    await presence.start()
+    const found = presence.found().map(({ node, kind }) => `${node} ${kind}`)
+    ending.abort()
+    await presence.stopped()
+    return found
+  }
+  const theirs = { kind: 'modified', detail: 'x', log: 'node-c' } as const
+  const told = ['node-b modified']
+  const nothing = { logFinding: () => null, acceptedIn: () => null }
+  expect(await foundWith(theirs, nothing)).toEqual(told)
+  expect(await foundWith(theirs, { ...nothing, logFinding: () => theirs })).toEqual([])
+  const ofD = { ...theirs, log: 'node-d' }
+  expect(await foundWith(theirs, { ...nothing, logFinding: () => ofD })).toEqual(told)
+
+  const acceptedIn = (log: string) => (log === 'node-c' ? 'aud-2' : null)
+  expect(await foundWith(theirs, { ...nothing, acceptedIn })).toEqual([])
+  expect(await foundWith(ofD, { ...nothing, acceptedIn })).toEqual(told)
+  // It has changed since that was known there.
+  const since = { ...theirs, accepted_before: 'aud-2' }
+  expect(await foundWith(since, { ...nothing, acceptedIn })).toEqual(told)
+  const before = { ...theirs, accepted_before: 'aud-1' }
+  expect(await foundWith(before, { ...nothing, acceptedIn })).toEqual([])
+  // Of its own files it alone can tell.
+  const { log: _log, ...own } = theirs
+  expect(await foundWith(own, { ...nothing, acceptedIn, logFinding: () => own })).toEqual(told)
 })

@@ -141,7 +141,7 @@ export class Presence {
     return this.#others.flatMap((other) => {
       const { log_finding } = factsIn(other)
       const standing = standingOf(other, this.#seenMs)
-      if (log_finding === null || standing === 'stopped' || this.#isAccepted(log_finding)) return []
+      if (log_finding === null || standing === 'stopped' || this.#isKnown(log_finding)) return []
       const { name, place } = other
       const { kind, detail } = log_finding
       const remedy = standing === 'missing' ? remedyOfMissing(other) : remedyAt(other)
@@ -149,10 +149,11 @@ export class Presence {
     })
   }
 
-  /** Whether a person accepted that log since: the other node follows in a moment. */
-  #isAccepted({ log, accepted_before }: LogFinding): boolean {
-    const entry = log === undefined ? null : this.#deps.acceptedIn(log)
-    return entry !== null && entry !== accepted_before
+  /** Whether this node found the same itself, or a person accepted that log since, which the other node follows in a moment. */
+  #isKnown({ log, accepted_before }: LogFinding): boolean {
+    if (log === undefined) return false
+    const entry = this.#deps.acceptedIn(log)
+    return this.#deps.logFinding()?.log === log || (entry !== null && entry !== accepted_before)
   }
 
   health(): Components['nodes'] {
