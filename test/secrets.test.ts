@@ -301,6 +301,9 @@ test('a passphrase keeps secrets closed after a start, with and without a server
   })
   await gate.stop()
   expect(await gate.json(['vault', 'status'])).toEqual({
+    status: 'healthy',
+    integrity: 'verified',
+    tampered: [],
     locked: false,
     mode: 'key_file',
     secrets: 2,

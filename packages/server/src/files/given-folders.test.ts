@@ -91,14 +91,25 @@ test('what is given to a program is held as it was looked at, by the same rules'
     using folder = factory.hold(at(name))
     return realpathSync(folder.source)
   }
+  factory.note('agent', { ...{ name: 'beta', mounts: [] }, workspace: at('data/workspaces/beta') })
   for (const name of ['shared/docs', 'shared/list', 'data/workspaces/alpha', 'secret'])
     expect(held(name)).toBe(at(name))
+  symlinkSync('./shared/.././secret/.', at('winding'))
+  expect(held('winding')).toBe(at('secret'))
   rmSync(at('shared/docs'), { recursive: true })
   expect(() => held('shared/docs')).toThrow(/There is no file/)
   symlinkSync(at('secret'), at('shared/docs'))
   symlinkSync(at('secret'), at('data/workspaces/alpha/link'))
   for (const name of ['shared/docs', 'data/workspaces/alpha/link'])
-    expect(() => held(name)).toThrow(/a link in .* leads to it/)
+    expect(() => held(name)).toThrow(
+      expect.objectContaining({
+        type: 'InvalidConfiguration',
+        facts: {
+          origin: at(name),
+          detail: expect.stringMatching(/a link in .* leads to it/) as string,
+        },
+      }),
+    )
   for (const name of ['data', 'data/policies', 'data/workspaces', '.'])
     expect(() => held(name)).toThrow(/the data of the service/)
   expect(readdirSync('/proc/self/fd').length).toBe(before)
