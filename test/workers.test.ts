@@ -2,7 +2,6 @@ import { createSocket } from 'node:dgram'
 import {
   chmodSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -245,9 +244,9 @@ test.skipIf(!hasProgram('bwrap'))(
 )
 
 /** What the server of the test does, and where it notes what it was asked. */
-const scripted = (gate: Installation) => {
-  const folder = join(gate.dataDir, 'scripted')
-  mkdirSync(folder)
+const scripted = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-scripted-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
   chmodSync(folder, 0o777)
   const script = join(folder, 'script.json')
   const notes = join(folder, 'notes.txt')
@@ -268,7 +267,7 @@ test.skipIf(!hasProgram('bwrap'))(
     await using here = await startGate()
     const { gate, run } = here
     const { tokenA, tokenB, b } = await createBoth(here)
-    const { folder, command, notes } = scripted(gate)
+    const { folder, command, notes } = scripted()
     const folders = ['--folder', dirname(scriptedServer), '--folder', `${folder}:rw`]
     const add = ['upstream', 'add', 'scripted', '--yes', '--shared', ...folders, '--', ...command]
     expect((await gate.cli(add)).code).toBe(0)
