@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import type { HeldFolder } from '../ports/files.ts'
+import { descriptorPathsWork } from './dir.ts'
 import { saying } from './failure.ts'
 import type { FolderRules } from './folder-rules.ts'
 import { wayOf } from './way.ts'
@@ -15,6 +16,8 @@ export const holdGiven = (path: string, rules: Pick<FolderRules, 'grantFault'>):
   const way = wayOf(path)
   const fault = rules.grantFault(way)
   if (fault !== null) throw refuse(fault)
+  // A system without these has no sandbox either: the program finds the folder by its path.
+  if (!descriptorPathsWork) return { source: way.real, [Symbol.dispose]: () => {} }
   const fd = saying(path, () => openSync(way.real, pathOnly | constants.O_NOFOLLOW))
   const source = `/proc/self/fd/${fd}`
   // A link in its place is opened as itself.

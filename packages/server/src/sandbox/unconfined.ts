@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readlinkSync } from 'node:fs'
+import { readlinkSync, realpathSync } from 'node:fs'
 import { createConnection, createServer, type Server } from 'node:net'
 import { GatehouseError } from '@gatehouse/contract'
 import { describeSystemFailure } from '../domain/system-failure.ts'
@@ -31,10 +31,18 @@ const environmentOf = (spec: SandboxSpec, relay: Server | null): Record<string, 
   return { ...given, ...(proxy === null ? {} : proxiedBy(proxy)), ...spec.environment }
 }
 
+const leadsTo = (path: string): string | null => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return null
+  }
+}
+
 const assertPossible = (spec: SandboxSpec): void => {
   for (const { source, target } of spec.mounts) {
     const real = source.startsWith('/proc/self/fd/') ? readlinkSync(source) : source
-    if (target === undefined || target === real) continue
+    if (target === undefined || target === real || leadsTo(target) === real) continue
     const detail = `without a sandbox ${real} cannot stand at ${target}`
     throw new GatehouseError('SandboxRefused', { detail })
   }

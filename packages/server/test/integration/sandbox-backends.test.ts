@@ -102,6 +102,11 @@ describe.runIf(process.platform === 'linux')('where no sandbox holds', () => {
     await expect(kit.run('no-such-program', [])).rejects.toMatchObject({ type: 'ProgramNotFound' })
     const mounts = [{ source: kit.workspace, target: '/elsewhere', writable: true }]
     await expect(kit.shell('true', { mounts })).rejects.toMatchObject({ type: 'SandboxRefused' })
+    // A path that leads there anyway is where it can be seen.
+    const link = join(kit.outside, 'link')
+    symlinkSync(kit.workspace, link)
+    const linked = [{ source: kit.workspace, target: link, writable: true }]
+    expect(await kit.shell('true', { mounts: linked })).toMatchObject({ code: 0 })
     const late = await kit.shell('trap "" TERM; sleep 60 & wait; wait', { timeout_ms: 200 })
     expect(late).toMatchObject({ timed_out: true, signal: 'SIGKILL' })
   })
