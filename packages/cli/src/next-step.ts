@@ -1,14 +1,11 @@
 import { realpathSync } from 'node:fs'
 import { delimiter, join, sep } from 'node:path'
+import { shellWord } from '@gatehouse/contract/shell-word'
 
 type Env = Readonly<Record<string, string | undefined>>
 
 /** Builds a command that works as printed, from the words after the name of the program. */
 export type NextStep = (words: string) => string
-
-/** One word of a command line, quoted where the shell would read it otherwise. */
-export const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 const pathOf = (file: string): string | null => {
   try {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { shellWord } from '@gatehouse/contract/shell-word'
 import type { Context } from './define.ts'
-import { shellWord } from './next-step.ts'
 
 type File = {
   readonly text: string

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { shellWord } from '../next-step.ts'
+import { shellWord } from '@gatehouse/contract/shell-word'
 import { homeOf, type Place } from './client.ts'
 import { isMembers, type Members } from './config-format.ts'
 

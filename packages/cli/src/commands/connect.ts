@@ -1,3 +1,4 @@
+import { shellWord } from '@gatehouse/contract/shell-word'
 import { CliError } from '../cli-error.ts'
 import { scopes } from '../clients/client.ts'
 import { hookSpecs } from '../clients/client-hooks.ts'
@@ -14,7 +15,6 @@ import { type ListedClient, listClients } from '../clients/list-clients.ts'
 import { diffOf, paintDiff } from '../clients/show-change.ts'
 import { type Context, defineCommand, type View } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
-import { shellWord } from '../next-step.ts'
 import { renderTable } from '../table.ts'
 
 const diffsOf = (planned: ConnectPlan): string =>

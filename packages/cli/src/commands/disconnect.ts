@@ -1,9 +1,9 @@
+import { shellWord } from '@gatehouse/contract/shell-word'
 import { scopes } from '../clients/client.ts'
 import { agentToRevoke, endConnection, planDisconnection } from '../clients/disconnect-client.ts'
 import { diffOf, paintDiff } from '../clients/show-change.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
-import { shellWord } from '../next-step.ts'
 
 /** The bytes of before that could not be brought back without losing what has changed since. */
 const keptLines = (file: string, backup: string): string[] => {

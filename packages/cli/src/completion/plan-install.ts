@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import { shellWord } from '@gatehouse/contract/shell-word'
 import { usageError } from '../cli-error.ts'
 import { homeOf } from '../clients/client.ts'
 import { type ConfigFile, readConfigFile, textOf } from '../clients/config-file.ts'
 import { diffOf } from '../clients/show-change.ts'
-import { shellWord } from '../next-step.ts'
 import { readScript } from './shells.ts'
 
 type Env = Readonly<Record<string, string | undefined>>

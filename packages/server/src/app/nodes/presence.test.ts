@@ -59,7 +59,7 @@ test('what one node found in the audit log the others say, too, and what is no f
     seen_ms: nowMs + 3_600_000,
     facts_json: JSON.stringify({ sessions: 1, processes: 0, log_finding }),
   })
-  const other = { name: 'node-b', place: 'b:/data', version: '0.1.0', address: null } as const
+  const other = { name: 'node-b', place: 'b:/my data', version: '0.1.0', address: null } as const
   const finding = { kind: 'truncated', detail: '3 entries are gone' }
   await storage.nodes.put({ ...other, state: 'active', started_ms: nowMs, ...said(finding) })
   const shown = async () => {
@@ -67,12 +67,12 @@ test('what one node found in the audit log the others say, too, and what is no f
     const { nodes } = await app.listNodes(op)
     const { reason = '' } = (await app.health(op)).components.nodes
     return [
-      /node-b \(.*?TEXT --data-dir [^;\s]+/.exec(reason)?.[0],
+      /node-b \(.*?TEXT --data-dir '[^']+'/.exec(reason)?.[0],
       nodes.find(({ name }) => name === 'node-b'),
     ]
   }
   const named = [
-    'node-b (b:/data) found: 3 entries are gone; once the cause is known, on node-b, run: gatehouse audit acknowledge --reason TEXT --data-dir /data',
+    "node-b (b:/my data) found: 3 entries are gone; once the cause is known, on node-b, run: gatehouse audit acknowledge --reason TEXT --data-dir '/my data'",
     expect.objectContaining({ log_finding: finding }) as object,
   ]
   await expect.poll(shown).toEqual(named)

@@ -1,4 +1,4 @@
-import type { LogFinding, UncheckedLog } from '@gatehouse/contract'
+import { type LogFinding, shellWord, type UncheckedLog } from '@gatehouse/contract'
 import { assertServable, moveKey, parseMark } from '../../domain/move-mark.ts'
 import { standingOf } from '../../domain/nodes.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
@@ -43,7 +43,7 @@ type Place = Pick<StoredNode, 'name' | 'place'>
 
 /** The command names the data directory, as it is for that machine. */
 const remedyAt = ({ name, place }: Place): string =>
-  `once the cause is known, on ${name}, run: gatehouse audit acknowledge --reason TEXT --data-dir ${place.slice(place.indexOf(':') + 1)}`
+  `once the cause is known, on ${name}, run: gatehouse audit acknowledge --reason TEXT --data-dir ${shellWord(place.slice(place.indexOf(':') + 1))}`
 
 const remedyOfMissing = ({ name }: Place): string =>
   `start ${name} again and acknowledge it there; if it will not come back, run: gatehouse nodes forget ${name}`
