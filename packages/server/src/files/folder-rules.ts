@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import type { AgentFolders, FilesFactory } from '../ports/files.ts'
 import { isUnder } from './paths.ts'
 import { type Way, wayOf } from './way.ts'
@@ -11,10 +11,21 @@ export const isOfSystem = (path: string): boolean =>
 const writableOf = (mounts: AgentFolders['mounts']): readonly string[] =>
   mounts.filter(({ read_only }) => !read_only).map(({ path }) => path)
 
+/** Real paths, the folder above each followed once: the workspaces of all agents lie side by side. */
+const realPathsOf = (paths: readonly string[]): readonly string[] => {
+  const parents = new Map<string, string>()
+  return paths.map((path) => {
+    const above = dirname(path)
+    const parent = parents.get(above) ?? wayOf(above).real
+    parents.set(above, parent)
+    return wayOf(basename(path), parent).real
+  })
+}
+
 /** @SECURITY A link in a folder that an agent can write leads wherever the agent wants; given-folders.test.ts. */
 const linkFault = ({ links }: Way, writable: readonly string[]): string | null => {
   // Most paths have no link on the way, and nothing is looked at. What such a link leads to counts as writable, too.
-  const changeable = links.length === 0 ? [] : writable.map((path) => wayOf(path).real)
+  const changeable = links.length === 0 ? [] : realPathsOf(writable)
   const link = links.find((folder) => changeable.some((given) => isUnder(folder, given)))
   if (link === undefined) return null
   return `a link in ${link} leads to it, which an agent can change; give it by its real path`

@@ -19,11 +19,11 @@ const targetOf = (path: string): string | null => {
   }
 }
 
-/** Follows an absolute path from the top, link by link. */
-export const wayOf = (path: string): Way => {
+/** Follows a path link by link: an absolute one from the top, or one from a real folder. */
+export const wayOf = (path: string, from = '/'): Way => {
   const links: string[] = []
   const rest = path.split('/')
-  let at: string[] = []
+  let at = from.split('/').filter((name) => name !== '')
   for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
     if (name === '' || name === '.') continue
     if (name === '..') {

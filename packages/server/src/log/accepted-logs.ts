@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { genesis } from '../domain/audit/chain.ts'
+import { parseStored } from '../domain/parse-stored.ts'
 import type { ReadableChains } from '../ports/audit-rows.ts'
 import type { Storage } from '../ports/storage.ts'
 import { copiesOf } from './chain-verifier.ts'
@@ -66,7 +67,7 @@ export class AcceptedLogs {
     const [mac, record] = [text.slice(0, at), text.slice(at + 1)]
     // @SECURITY Writers of the database would accept what they changed there themselves; accepted-logs.test.ts.
     if (at <= 0 || !isAs(mac, this.#macOf(record) ?? '')) return null
-    const accepted = JSON.parse(record) as AcceptedLog
+    const accepted = parseStored<AcceptedLog>(record, `meta.${metaKey(chain)}`)
     return accepted.chain === chain ? accepted : null
   }
 

@@ -109,9 +109,9 @@ export class AgentDirectory {
   async reload(): Promise<void> {
     const { agents, place } = await this.#store.changedSince(this.#place)
     for (const agent of agents) {
-      this.#files.note('agent', agent)
       const known = this.#byName.get(agent.name)
       if (known && agent.generation !== known.generation) this.changed(agent)
+      else this.#files.note('agent', agent)
     }
     this.#place = place
   }
