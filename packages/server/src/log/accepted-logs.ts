@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { GatehouseError } from '@gatehouse/contract'
 import { genesis } from '../domain/audit/chain.ts'
 import { parseStored } from '../domain/parse-stored.ts'
 import type { ReadableChains } from '../ports/audit-rows.ts'
@@ -34,6 +35,27 @@ const tag = 'gatehouse accepted log\n'
 
 const isAs = (given: string, expected: string): boolean =>
   given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+
+const noKey = (): GatehouseError =>
+  new GatehouseError(
+    'Conflict',
+    {
+      detail:
+        'nothing was accepted: this node has no policy.key, with which nodes authenticate what people accept',
+    },
+    {
+      recovery: [
+        {
+          action: 'copy policy.key',
+          description: 'Where another node serves, copy it from its data directory, mode 600.',
+        },
+        {
+          action: 'gatehouse serve',
+          description: 'Where none has served yet, start this one, which makes the key.',
+        },
+      ],
+    },
+  )
 
 /**
  * Logs of others that people accepted as they are, for all nodes: that of a node that is gone nobody else can put right. They are
@@ -85,11 +107,16 @@ export class AcceptedLogs {
     return { chain, size, head: last?.hash ?? genesis, peaks: [], digest, key }
   }
 
+  /** Raises `Conflict` where other processes could not tell that a person accepted anything. */
+  assertKey(): void {
+    if (!this.#parts.key()) throw noKey()
+  }
+
   async keep(accepted: AcceptedLog): Promise<void> {
     const record = JSON.stringify(accepted)
     const mac = this.#macOf(record)
-    if (mac !== null)
-      await this.#parts.storage.meta.set(metaKey(accepted.chain), `${mac}\n${record}`)
+    if (mac === null) throw noKey()
+    await this.#parts.storage.meta.set(metaKey(accepted.chain), `${mac}\n${record}`)
   }
 
   async #keyOf(chain: string): Promise<string> {

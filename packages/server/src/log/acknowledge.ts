@@ -10,7 +10,7 @@ type Parts = {
   readonly writer: Writer
   readonly inspector: Inspector
   readonly roots: Pick<Roots, 'check' | 'newestAt' | 'renew'>
-  readonly accepted: Pick<AcceptedLogs, 'keep' | 'stateOf'>
+  readonly accepted: Pick<AcceptedLogs, 'assertKey' | 'keep' | 'stateOf'>
   /** Chain of this process. */
   readonly chain: string
   /** Whether others read copies of this log. */
@@ -36,6 +36,7 @@ export const acknowledge = async (
   const found = await inspector.inspect(everything)
   const { integrity, first_bad_log: log } = found
   if (integrity === 'verified' || (log !== undefined && by.own_only)) return found
+  if (log !== undefined || parts.isCopied) parts.accepted.assertKey()
   if (log === undefined) await acceptOwn(parts, found, reason, by)
   else await acceptOther(parts, log, found, reason, by)
   const misfit = await roots.check()

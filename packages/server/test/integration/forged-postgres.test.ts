@@ -42,7 +42,8 @@ const newFolder = (): string => {
 const openLog = async (directory: string, chain: string) => {
   const storage = await openPostgres({ url })
   const parts = { storage, directory, chain, ids: createIds(), clock: createClock(0), log: silent }
-  const auditLog = await openAuditLog({ ...parts, verifyEveryMs: 0 })
+  const sharedKey = (): string => 'one key'
+  const auditLog = await openAuditLog({ ...parts, sharedKey, verifyEveryMs: 0 })
   return {
     auditLog,
     async fill(count: number) {

@@ -31,7 +31,7 @@ type More = {
   readonly retention?: RetentionRules
   readonly at?: string
   readonly verifyEveryMs?: number
-  readonly sharedKey?: () => string
+  readonly sharedKey?: () => string | null
   /** Of the store before the log is opened. */
   readonly change?: (storage: Storage) => void
 }
@@ -488,7 +488,8 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
       await using gone = await openNode(newFolder(), 'gone', more)
       for (let i = 0; i < 4; i += 1) await gone.append('bot')
     }
-    await using one = await openNode(newFolder(), 'one', more)
+    let keyOfOne: string | null = 'one key'
+    await using one = await openNode(newFolder(), 'one', { at, sharedKey: () => keyOfOne })
     await using two = await openNode(newFolder(), 'two', more)
     await using stranger = await openNode(newFolder(), 'stranger', {
       at,
@@ -514,6 +515,14 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
     await eachFinds(['failed', 'gone', 1])
 
     const by = { actor: 'user:ann', request_id: 'req-1' }
+    const refused = {
+      ...{ type: 'Conflict', message: expect.stringContaining('no policy.key') as string },
+      recovery: [{ action: 'copy policy.key' }, { action: 'gatehouse serve' }],
+    }
+    keyOfOne = null
+    await expect(one.auditLog.acknowledge('without a key', by)).rejects.toMatchObject(refused)
+    keyOfOne = 'one key'
+    await eachFinds(['failed', 'gone', 1])
     await one.auditLog.acknowledge('the database was restored', by)
     expect(one.auditLog.health()).toMatchObject({ status: 'healthy' })
     // The other follows by itself, and shows a page with that entry as before.
