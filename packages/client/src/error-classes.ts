@@ -73,6 +73,8 @@ export class EngineFailed extends GatehouseError<'EngineFailed'> {}
 export class EngineNotInstalled extends GatehouseError<'EngineNotInstalled'> {}
 /** The engine could not be installed: {detail} */
 export class EngineSetupFailed extends GatehouseError<'EngineSetupFailed'> {}
+/** Entry {id} is not among those that are listed: {detail} */
+export class EntryNotListed extends GatehouseError<'EntryNotListed'> {}
 /** The variable {name} cannot be set: {detail} */
 export class EnvironmentRefused extends GatehouseError<'EnvironmentRefused'> {}
 /** The event {event_id} has changed: its version is {version} now, not {expected}. */

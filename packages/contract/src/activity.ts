@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { AuditResult } from './audit.ts'
 import { PolicyDecision } from './capability.ts'
 import { Timestamp } from './ids.ts'
+import { UnlistedEntries } from './unlisted-entries.ts'
 
 /**
  * Events for people who watch: one event for each call that ended, for each approval
@@ -49,5 +50,7 @@ export const ActivityPage = z.object({
   total: z.int(),
   limit: z.int(),
   offset: z.int(),
+  /** Absent where nothing that is there is left out. */
+  not_listed: z.array(UnlistedEntries).optional(),
 })
 export type ActivityPage = z.infer<typeof ActivityPage>

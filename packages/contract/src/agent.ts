@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AgentName, CapabilityName, SessionId, Timestamp } from './ids.ts'
 import { PolicyLimit } from './limit.ts'
+import { UnlistedEntries } from './unlisted-entries.ts'
 
 const toolPattern = /^(?:\*|[a-z*][a-z0-9_*-]*\.[A-Za-z0-9*][A-Za-z0-9_*-]*)$/
 
@@ -178,6 +179,8 @@ export const AgentDetail = Agent.extend({
     rate_limits: z.array(
       z.object({ match: z.string(), limit: z.int(), window: z.string(), used: z.int() }),
     ),
+    /** Calls that the statistics lack are among them; absent where nothing that is there is left out. */
+    not_listed: z.array(UnlistedEntries).optional(),
   }),
 })
 export type AgentDetail = z.infer<typeof AgentDetail>

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { PolicyDecision } from './capability.ts'
 import { AuditId, SessionId, Timestamp } from './ids.ts'
 import { RuleRef } from './policy.ts'
+import { UnlistedEntries } from './unlisted-entries.ts'
 
 /** `pending`: an intent whose outcome follows, or a call that waits for a person. */
 export const AuditResult = z.enum(['success', 'error', 'denied', 'pending', 'rejected'])
@@ -191,17 +192,6 @@ export const AuditTargetTest = z.object({
   detail: z.string().nullable(),
 })
 export type AuditTargetTest = z.infer<typeof AuditTargetTest>
-
-/** Entries of a log that no page has, though they are there. */
-export const UnlistedEntries = z.object({
-  log: z.string(),
-  /** Number of the first of them. */
-  from: z.int(),
-  reason: z.string(),
-  /** Command that has them all the same. */
-  remedy: z.string(),
-})
-export type UnlistedEntries = z.infer<typeof UnlistedEntries>
 
 export const AuditPage = z.object({
   entries: z.array(AuditEntry),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Timestamp } from './ids.ts'
+import { UnlistedEntries } from './unlisted-entries.ts'
 
 const counts = z.array(z.int())
 const milliseconds = z.array(z.int().nullable())
@@ -54,5 +55,7 @@ export const Figures = z.object({
       held: z.int(),
     }),
   ),
+  /** Absent where nothing that is there is left out. */
+  not_listed: z.array(UnlistedEntries).optional(),
 })
 export type Figures = z.infer<typeof Figures>

@@ -3,6 +3,7 @@ import { moveText } from '../agent-move-text.ts'
 import { limitText } from '../agent-options.ts'
 import { counted } from '../counted.ts'
 import { defineCommand, type View } from '../define.ts'
+import { notListedLines } from '../not-listed-text.ts'
 import { renderFields, renderTable } from '../table.ts'
 import { shownTimes } from '../times.ts'
 
@@ -47,7 +48,7 @@ export const agentShow = defineCommand({
         view,
       ),
     ]
-    const { by_capability, rate_limits } = agent.stats
+    const { by_capability, rate_limits, not_listed } = agent.stats
     if (by_capability.length > 0)
       parts.push(
         renderTable(
@@ -88,6 +89,6 @@ export const agentShow = defineCommand({
           view,
         ),
       )
-    return parts.join('\n\n')
+    return [...parts, ...notListedLines(not_listed, view)].join('\n\n')
   },
 })

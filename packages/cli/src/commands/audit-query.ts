@@ -1,9 +1,9 @@
-import type { Integrity, UnlistedEntries } from '@gatehouse/contract'
+import type { Integrity } from '@gatehouse/contract'
 import { describeEntry } from '@gatehouse/contract/describe-call'
-import { asNextStep } from '../as-next-step.ts'
 import { red } from '../colour.ts'
 import { counted } from '../counted.ts'
 import { defineCommand, type View } from '../define.ts'
+import { notListedLines } from '../not-listed-text.ts'
 import { periodOf, periodOptions } from '../period.ts'
 import { renderTable } from '../table.ts'
 
@@ -31,9 +31,6 @@ const verdict = (page: Integrity, { coloured, next }: View): string => {
     coloured,
   )
 }
-
-const notListedText = ({ log, reason, remedy }: UnlistedEntries, { next }: View): string =>
-  `NOT LISTED: in the log of ${log}, ${reason}. They are in: ${asNextStep(remedy, next)}`
 
 export const auditQuery = defineCommand({
   name: 'audit query',
@@ -92,7 +89,7 @@ export const auditQuery = defineCommand({
         view,
       ),
       `${page.entries.length} of ${counted(page.total, 'entry', 'entries')}.`,
-      ...(page.not_listed ?? []).map((one) => red(notListedText(one, view), view.coloured)),
+      ...notListedLines(page.not_listed, view),
       verdict(page, view),
     ].join('\n'),
 })

@@ -1,6 +1,7 @@
 import type { Figures } from '@gatehouse/contract'
 import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
+import { notListedLines } from '../not-listed-text.ts'
 import { type Column, renderTable } from '../table.ts'
 import { shownDuration, shownTime, timeAgo } from '../times.ts'
 
@@ -110,14 +111,17 @@ export const figures = defineCommand({
   },
   text(found, view) {
     const parts = partsOf(found).filter(isBusy)
+    const left = notListedLines(found.not_listed, view)
     if (parts.length === 0) {
-      return `There were no calls from ${shownTime(found.from)} to ${shownTime(found.to)}.`
+      const none = `There were no calls from ${shownTime(found.from)} to ${shownTime(found.to)}.`
+      return [none, ...left].join('\n')
     }
     return [
       summaryOf(found),
       renderTable(partColumns, parts, view),
       renderTable(agentColumns, found.by_agent, view),
       renderTable(capabilityColumns, found.by_capability, view),
+      ...left,
     ].join('\n\n')
   },
 })

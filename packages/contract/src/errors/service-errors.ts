@@ -27,6 +27,13 @@ export const serviceErrors = {
       },
     ],
   ),
+  EntryNotListed: entry(
+    404,
+    -32602,
+    false,
+    'Entry {id} is not among those that are listed: {detail}',
+    [{ action: 'gatehouse audit export', description: 'An export has all entries.' }],
+  ),
   ExportFailed: entry(502, null, true, 'The audit log did not get to its target: {detail}', [
     {
       action: 'gatehouse audit targets',

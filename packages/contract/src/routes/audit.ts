@@ -78,7 +78,7 @@ export const auditRoutes = defineRoutes({
     summary: 'One entry',
     permission: 'read',
     answer: AuditEntry,
-    errors: ['NotFound'],
+    errors: ['NotFound', 'EntryNotListed'],
   },
   proveAuditEntry: {
     method: 'GET',
@@ -87,7 +87,7 @@ export const auditRoutes = defineRoutes({
       'Proof of one entry, to check it without the log: its bytes, hashes to a root, a signed checkpoint',
     permission: 'read',
     answer: AuditProof,
-    errors: ['NotFound', 'Conflict'],
+    errors: ['NotFound', 'EntryNotListed', 'Conflict'],
   },
   verifyAudit: {
     method: 'POST',

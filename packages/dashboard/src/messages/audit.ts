@@ -31,8 +31,6 @@ export const auditText = {
   empty: 'The log is empty.',
   failed: (kind: string) => `Verification failed: ${kind}`,
   incomplete: 'Verified, but not every log could be checked',
-  notListed: (log: string, reason: string, remedy: string) =>
-    `In the log of ${log}, ${reason}. They are in: ${remedy}`,
   unchecked: (log: string) => `Not checked: the log of ${log}, since`,
   sentence: (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`,
   root: 'One root over all logs',

@@ -36,5 +36,7 @@ export const common = {
   actionsFor: (name: string) => `Actions for ${name}`,
   nextRow: 'Next row',
   previousRow: 'Previous row',
+  notListed: (log: string, reason: string, remedy: string) =>
+    `In the log of ${log}, ${reason}. They are in: ${remedy}`,
   person: (actor: string) => actor.replace(/^user:/, '').replace(/^system$/, 'the service'),
 } as const

@@ -1,11 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import {
-  type AuditPage,
   GatehouseError,
   type HealthStatus,
   type Integrity,
   type RetentionStatus,
+  type UnlistedEntries,
 } from '@gatehouse/contract'
 import { entryOf } from '../domain/audit/entry.ts'
 import { type Fault, goneText } from '../domain/audit/verify-range.ts'
@@ -156,17 +156,11 @@ const nobody: OtherChains = {
   takeForeign: async () => false,
 }
 
-/** Part of a page about entries that are not in any. */
-const notListed = (unlisted: readonly Unlisted[]): Pick<AuditPage, 'not_listed'> =>
-  unlisted.length === 0
-    ? {}
-    : {
-        not_listed: unlisted.map(({ chain: log, from, expected }) => ({
-          ...{ log, from },
-          reason: `${goneText(from - expected)} before number ${from}, so that it and those after it are not in the list`,
-          remedy: 'gatehouse audit export',
-        })),
-      }
+const shownUnlisted = ({ chain: log, from, expected }: Unlisted): UnlistedEntries => ({
+  ...{ log, from },
+  reason: `${goneText(from - expected)} before number ${from}, so that it and those after it are neither listed nor counted`,
+  remedy: 'gatehouse audit export',
+})
 
 const chainName = /^[A-Za-z0-9._-]{1,64}$/
 
@@ -462,10 +456,8 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       const misfit = await findMisfit(page.rows)
       const found = await inspector.inspectSeen()
       const integrity = namedBeside(misfit ? inspector.report(misfit) : found, rows.othersSeen)
-      const not_listed = notListed(rows.unlisted)
       return {
         ...{ entries: page.rows.map(entryOf), total: page.total, as_of: page.as_of },
-        ...not_listed,
         ...integrity,
       }
     },
@@ -483,6 +475,8 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       if (misfit) throw new GatehouseError('AuditDamaged', { id, detail: misfit.detail })
       return entryOf(row)
     },
+
+    notListed: () => rows.unlisted.map(shownUnlisted),
 
     verify: async () => named(await inspector.inspect(everything)),
 

@@ -1,4 +1,11 @@
-import type { AuditEntry, AuditFilter, AuditPage, AuditProof, Integrity } from '@gatehouse/contract'
+import type {
+  AuditEntry,
+  AuditFilter,
+  AuditPage,
+  AuditProof,
+  Integrity,
+  UnlistedEntries,
+} from '@gatehouse/contract'
 import type { EntryDraft } from '../domain/audit/entry.ts'
 import type { AuditRow, AuditRows } from './audit-rows.ts'
 import type { LimitStamp } from './limits.ts'
@@ -57,9 +64,12 @@ export interface AuditReader {
   /** Entries, from the log, as queries ask for them. */
   readonly rows: AuditRows
 
-  query(filter: AuditFilter): Promise<AuditPage>
+  query(filter: AuditFilter): Promise<Omit<AuditPage, 'not_listed'>>
 
   find(id: string): Promise<AuditEntry | null>
+
+  /** Must tell, as of the last answer, which entries no list, figure or search has, though they are there. */
+  notListed(): readonly UnlistedEntries[]
 
   /** Figures of calls, of the same entries as `query`. */
   figures: AuditRows['figures']

@@ -1,19 +1,25 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Integrity } from '@gatehouse/contract'
 import { startPostgres } from '@gatehouse/testkit'
 import pg from 'pg'
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openAuditLog } from '../../src/log/audit-log.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { systemOp } from '../../src/app/call/op.ts'
+import { listActivity } from '../../src/app/supervision/activity.ts'
+import {
+  proveAuditEntry,
+  queryAudit,
+  showAuditEntry,
+} from '../../src/app/supervision/audit-access.ts'
+import { getFigures } from '../../src/app/supervision/figures.ts'
 import { indexFolder } from '../../src/log/entry-index/block-files.ts'
 import { gapMax } from '../../src/log/entry-index/chains.ts'
-import type { RetentionRules } from '../../src/log/retention.ts'
-import { draft, HandClock, silent, textOf } from '../../src/log/testing.ts'
+import { draft, textOf } from '../../src/log/testing.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import type { CommitGroup } from '../../src/ports/audit-rows.ts'
 import type { Storage } from '../../src/ports/storage.ts'
-import { openPostgres } from '../../src/storage/postgres/open.ts'
 import { createDatabase, query } from '../../src/storage/postgres/testing.ts'
+import { type More, newFolder, openNodeAt } from './node-log-kit.ts'
 
 const server = await startPostgres()
 const url = 'url' in server ? server.url : ''
@@ -21,46 +27,11 @@ afterAll(async () => {
   if ('stop' in server) await server.stop()
 })
 
-const newFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-nodes-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
-type More = {
-  readonly retention?: RetentionRules
-  readonly at?: string
-  readonly verifyEveryMs?: number
-  readonly sharedKey?: () => string | null
-  /** Of the store before the log is opened. */
-  readonly change?: (storage: Storage) => void
-}
-
-const openNode = async (directory: string, chain: string, more: More = {}) => {
-  const { retention, at = url, verifyEveryMs = 0, sharedKey = () => 'one key' } = more
-  const clock = new HandClock()
-  const storage = await openPostgres({ url: at })
-  more.change?.(storage)
-  const parts = { storage, directory, chain, ids: createIds(), clock, log: silent }
-  const auditLog = await openAuditLog({
-    ...{ ...parts, verifyEveryMs, sharedKey },
-    ...(retention ? { retention } : {}),
-  })
-  return {
-    auditLog,
-    storage,
-    clock,
-    append: (agent: string) => auditLog.append(draft({ agent, capability: 'git.commit' })),
-    async seen(filter: object = {}) {
-      const page = await auditLog.query({ limit: 4, offset: 0, ...filter })
-      return [page.total, ...page.entries.map((entry) => `${entry.chain} ${entry.seq}`)]
-    },
-    async [Symbol.asyncDispose]() {
-      await auditLog[Symbol.asyncDispose]()
-      await storage[Symbol.asyncDispose]()
-    },
-  }
-}
+const openNode = (
+  directory: string,
+  chain: string,
+  { at = url, ...more }: More & { readonly at?: string } = {},
+) => openNodeAt(at, directory, chain, more)
 
 const gate = () => {
   let open = (): void => undefined
@@ -314,24 +285,47 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
       await using gone = await openNode(newFolder(), 'gone', { at })
       for (let i = 0; i < 3; i += 1) await gone.append('bot')
     }
-    const page = () => own.auditLog.query({ agent: 'bot', limit: 9, offset: 0 })
-    expect(await page()).not.toHaveProperty('not_listed')
+    const { auditLog: audit, clock } = own
+    const filter = { agent: 'bot', limit: 9, offset: 0 }
+    const page = () => audit.query(filter)
+    /** What an answer says that it lacks. */
+    const lacks = (answer: object) => ('not_listed' in answer ? answer.not_listed : [])
+    const op = systemOp({ ids: createIds(), signal: new AbortController().signal })
+    const answers = async () => {
+      const asked = await getFigures(op, { audit, clock }, {})
+      const gateWatch = { withOthers: async (own: Integrity) => own, sign: async () => undefined }
+      return [
+        await queryAudit({ audit, gateWatch }, filter),
+        await listActivity({ audit }, filter),
+        'figures' in asked ? asked.figures : {},
+      ].map(lacks)
+    }
+    const lookUps = (id: string) => [
+      () => showAuditEntry({ audit }, { id }),
+      () => proveAuditEntry({ audit, gateWatch: { sign: async () => undefined } }, { id }),
+    ]
+    const [last] = (await page()).entries
+    const id = last?.id ?? ''
+    expect(await answers()).toEqual([[], [], []])
+    for (const look of lookUps('aud-0'))
+      await expect(look()).rejects.toMatchObject({ type: 'NotFound' })
     const wide = 2 + gapMax + 1
     await query(at, `update audit_copies set seq = ${wide} where chain = 'gone' and seq = 2`)
     await expect.poll(async () => (await page()).integrity).toBe('failed')
-    expect(await page()).toMatchObject({
-      total: 2,
-      not_listed: [
-        {
-          ...{ log: 'gone', from: wide, remedy: 'gatehouse audit export' },
-          reason: `${gapMax + 1} entries are gone before number ${wide}, so that it and those after it are not in the list`,
-        },
-      ],
-    })
-    expect(await textOf(own.auditLog.export())).toContain(`"seq":${wide}`)
+    expect((await page()).total).toBe(2)
+    const reason = `${gapMax + 1} entries are gone before number ${wide}, so that it and those after it are neither listed nor counted`
+    const left = [{ log: 'gone', from: wide, reason, remedy: 'gatehouse audit export' }]
+    expect(await answers()).toEqual([left, left, left])
+    for (const look of lookUps(id))
+      await expect(look()).rejects.toMatchObject({
+        ...{ type: 'EntryNotListed', message: expect.stringContaining(reason) as string },
+        recovery: [{ action: 'gatehouse audit export' }],
+      })
+    expect(await textOf(audit.export())).toContain(`"seq":${wide}`)
     await query(at, `update audit_copies set seq = ${wide - 1} where seq = ${wide}`)
     await expect.poll(async () => (await page()).total).toBe(3)
-    expect(await page()).not.toHaveProperty('not_listed')
+    expect(await answers()).toEqual([[], [], []])
+    await expect(showAuditEntry({ audit }, { id })).rejects.toMatchObject({ type: 'AuditDamaged' })
   })
 
   test('in the background one of them reads many entries of others, and not each', async () => {

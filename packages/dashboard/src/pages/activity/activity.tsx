@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { AgentFilter, Filters, filtersSet, PeriodFilter, usePeriod } from '../../ui/filters.tsx'
 import { LongList } from '../../ui/long-list.tsx'
+import { NotListed } from '../../ui/not-listed.tsx'
 import { numberText } from '../../ui/numbers.ts'
 import { Page } from '../../ui/page.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
@@ -27,7 +28,7 @@ export const ActivityPage = () => {
   const [filters, change] = useFilters(none)
   const { agent, outcome, words, range } = filters
   const { since = '' } = usePeriod(range)
-  const { events, waiting, paused, setPaused, older } = useEvents()
+  const { events, waiting, paused, setPaused, notListed, older } = useEvents()
   const choice = choices.find((one) => one === outcome) ?? 'all'
   const shown = events.filter(
     (event) =>
@@ -64,6 +65,7 @@ export const ActivityPage = () => {
           onChange={({ target }) => change({ words: target.value })}
         />
       </Filters>
+      <NotListed entries={notListed} />
       <Loaded query={older}>
         {() =>
           shown.length === 0 ? (

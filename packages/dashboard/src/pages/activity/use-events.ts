@@ -1,4 +1,4 @@
-import type { ActivityEvent } from '@gatehouse/contract'
+import type { ActivityEvent, UnlistedEntries } from '@gatehouse/contract'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useRead } from '../../api.ts'
 import { useActivity } from '../../live/live.ts'
@@ -16,6 +16,8 @@ export type Events = {
   readonly waiting: number
   readonly paused: boolean
   readonly setPaused: (paused: boolean) => void
+  /** Entries of the log that are there, and not among the older ones. */
+  readonly notListed: readonly UnlistedEntries[] | undefined
   readonly older: {
     readonly data: unknown
     readonly error: unknown
@@ -64,7 +66,8 @@ export function useEvents(): Events {
     const shown = new Set(all.map(({ id }) => id))
     return held.filter(({ id }) => !shown.has(id)).length
   }, [held, all])
-  return { events: all, waiting, paused, setPaused, older }
+  const notListed = older.data?.not_listed
+  return { events: all, waiting, paused, setPaused, notListed, older }
 }
 
 /** Both, newer first, each event once. */

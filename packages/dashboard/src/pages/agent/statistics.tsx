@@ -2,6 +2,7 @@ import type { AgentDetail } from '@gatehouse/contract'
 import { agentsText as text } from '../../messages/agents.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { Meter } from '../../ui/meter.tsx'
+import { NotListed } from '../../ui/not-listed.tsx'
 import { numberText } from '../../ui/numbers.ts'
 import { Section } from '../../ui/page.tsx'
 import { durationText } from '../../ui/time.tsx'
@@ -76,11 +77,12 @@ const limits: readonly Column<OfLimit>[] = [
 
 /** How much an agent did and how it went, and how near it is to its limits. */
 export const Statistics = ({
-  stats: { by_capability, by_day, rate_limits },
+  stats: { by_capability, by_day, rate_limits, not_listed },
 }: {
   readonly stats: Stats
 }) => (
   <>
+    <NotListed entries={not_listed} />
     <Section title={text.byCapability}>
       {by_capability.length === 0 ? (
         <p>{text.noCalls}</p>

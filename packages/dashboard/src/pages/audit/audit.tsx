@@ -8,12 +8,12 @@ import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { AgentFilter, Filters, filtersSet } from '../../ui/filters.tsx'
 import { LongList, rowsMax } from '../../ui/long-list.tsx'
-import { Failure, Notice } from '../../ui/notice.tsx'
+import { NotListed } from '../../ui/not-listed.tsx'
+import { Failure } from '../../ui/notice.tsx'
 import { numberText } from '../../ui/numbers.ts'
 import { Page } from '../../ui/page.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
-import { Visible } from '../../ui/visible.tsx'
 import { EntryRow } from './entry-row.tsx'
 import { IntegrityBanner } from './integrity.tsx'
 import { RootCard } from './root.tsx'
@@ -226,11 +226,7 @@ export const AuditPage = () => {
         {(now) => (
           <>
             <IntegrityBanner integrity={now} />
-            {now.not_listed?.map(({ log: name, reason, remedy }) => (
-              <Notice key={name} tone="warn" role="status">
-                <Visible text={text.notListed(name, reason, remedy)} />
-              </Notice>
-            ))}
+            <NotListed entries={now.not_listed} />
             {now.root && <RootCard root={now.root} />}
             <EntryList filter={filter} now={now} />
           </>

@@ -3,6 +3,7 @@ import { useMemo } from 'react'
 import { useRead } from '../../api.ts'
 import { mapText as text } from '../../messages/map.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { NotListed } from '../../ui/not-listed.tsx'
 import { numberText } from '../../ui/numbers.ts'
 import { Page } from '../../ui/page.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
@@ -101,15 +102,18 @@ export const MapPage = () => {
       actions={<RangeChoice range={range} onChange={setRange} />}
     >
       <Loaded query={figures}>
-        {({ edges }) =>
-          edges.length === 0 ? (
-            <Empty icon="map" title={text.none}>
-              {text.noneNext}
-            </Empty>
-          ) : (
-            <Shown edges={edges} upstreams={upstreams} />
-          )
-        }
+        {({ edges, not_listed }) => (
+          <>
+            <NotListed entries={not_listed} />
+            {edges.length === 0 ? (
+              <Empty icon="map" title={text.none}>
+                {text.noneNext}
+              </Empty>
+            ) : (
+              <Shown edges={edges} upstreams={upstreams} />
+            )}
+          </>
+        )}
       </Loaded>
     </Page>
   )

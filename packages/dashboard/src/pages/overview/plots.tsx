@@ -1,6 +1,7 @@
 import type { Figures } from '@gatehouse/contract'
 import { useMemo } from 'react'
 import { figuresText as text } from '../../messages/figures.ts'
+import { NotListed } from '../../ui/not-listed.tsx'
 import { numberText } from '../../ui/numbers.ts'
 import { Section } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
@@ -90,7 +91,14 @@ export const Plots = () => {
   const { range, setRange, figures } = useFigures()
   return (
     <Section title={text.title} actions={<RangeChoice range={range} onChange={setRange} />}>
-      <Loaded query={figures}>{(read) => <All figures={read} />}</Loaded>
+      <Loaded query={figures}>
+        {(read) => (
+          <>
+            <NotListed entries={read.not_listed} />
+            <All figures={read} />
+          </>
+        )}
+      </Loaded>
     </Section>
   )
 }

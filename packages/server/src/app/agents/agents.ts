@@ -48,7 +48,7 @@ import {
 import { showAgent } from './show-agent.ts'
 
 export type AgentDeps = Basics & {
-  readonly audit: Pick<AuditReader, 'rows'>
+  readonly audit: Pick<AuditReader, 'notListed' | 'rows'>
   readonly registry: CapabilityRegistry
   readonly policy: PolicySource
   readonly files: FilesFactory

@@ -2,6 +2,7 @@ import { type AgentDetail, GatehouseError } from '@gatehouse/contract'
 import type { AuditReader } from '../../ports/audit.ts'
 import type { Storage } from '../../ports/storage.ts'
 import { type LimitDeps, limitsOf } from '../call/agent-limits.ts'
+import { leftOut } from '../call/left-out.ts'
 import { moveOf } from './agent-moves.ts'
 import { agentRecord } from './agent-record.ts'
 import { sessionRecord } from './session-table.ts'
@@ -10,7 +11,7 @@ const sessionsShown = 50
 
 type Deps = LimitDeps & {
   readonly storage: Pick<Storage, 'agents' | 'sessions' | 'limits' | 'meta'>
-  readonly audit: Pick<AuditReader, 'rows'>
+  readonly audit: Pick<AuditReader, 'notListed' | 'rows'>
 }
 
 export async function showAgent(
@@ -28,6 +29,11 @@ export async function showAgent(
     ...agentRecord(agent),
     move: await moveOf(deps.storage.meta, agent),
     sessions: sessions.map(sessionRecord),
-    stats: { by_capability: [...stats.by_capability], by_day: [...stats.by_day], rate_limits },
+    stats: {
+      by_capability: [...stats.by_capability],
+      by_day: [...stats.by_day],
+      rate_limits,
+      ...leftOut(deps.audit),
+    },
   }
 }

@@ -3,10 +3,12 @@ import { activityOf, isIntent, parsePlace, placeText } from '../../domain/activi
 import type { AuditReader } from '../../ports/audit.ts'
 import type { AuditRow } from '../../ports/audit-rows.ts'
 import type { Basics } from '../call/basics.ts'
+import { leftOut } from '../call/left-out.ts'
 import type { Op } from '../call/op.ts'
 
-type Log = { readonly audit: Pick<AuditReader, 'rows'> }
-type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock'> & Log
+type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock'> & {
+  readonly audit: Pick<AuditReader, 'rows'>
+}
 
 /** How many rows are read at once, and how often the logs of other nodes are looked at. */
 const rowsPerRead = 500
@@ -14,11 +16,12 @@ const otherNodesEveryMs = 2_000
 
 /** Activity, newest first. Nothing is kept for it: each event is an entry of the audit log. */
 export async function listActivity(
-  deps: Log,
+  deps: { readonly audit: Pick<AuditReader, 'notListed' | 'rows'> },
   input: { readonly agent?: string; readonly limit: number; readonly offset: number },
 ): Promise<ActivityPage> {
   const { rows, total } = await deps.audit.rows.activity(input)
-  return { events: rows.map(activityOf), total, limit: input.limit, offset: input.offset }
+  const { limit, offset } = input
+  return { events: rows.map(activityOf), total, limit, offset, ...leftOut(deps.audit) }
 }
 
 /** Events with the place after the last of them: whoever comes back with it misses nothing. */

@@ -9,6 +9,7 @@ import {
   type RetentionStatus,
 } from '@gatehouse/contract'
 import type { AuditReader } from '../../ports/audit.ts'
+import { leftOut } from '../call/left-out.ts'
 import { actorText, type Op } from '../call/op.ts'
 import type { GateWatch } from './gate-watch.ts'
 
@@ -47,15 +48,24 @@ export interface AuditAccess {
   reindex(by: { readonly actor: string; readonly request_id: string }): Promise<Integrity>
 }
 
+const notFound = (audit: Pick<AuditReader, 'notListed'>, id: string): GatehouseError => {
+  const [left] = audit.notListed()
+  if (!left) return new GatehouseError('NotFound', { path: id })
+  return new GatehouseError('EntryNotListed', {
+    id,
+    detail: `in the log of ${left.log}, ${left.reason}`,
+  })
+}
+
 /** Entries, and the integrity of the logs that they are from. */
 export async function queryAudit(
   deps: { readonly audit: AuditReader; readonly gateWatch: Pick<GateWatch, 'withOthers'> },
   filter: AuditFilter,
 ): Promise<AuditPage> {
-  const { entries, total, as_of, not_listed, ...own } = await deps.audit.query(filter)
+  const { entries, total, as_of, ...own } = await deps.audit.query(filter)
   return {
     ...{ entries, total, as_of },
-    ...(not_listed ? { not_listed } : {}),
+    ...leftOut(deps.audit),
     ...(await deps.gateWatch.withOthers(own)),
   }
 }
@@ -65,7 +75,7 @@ export async function showAuditEntry(
   { id }: { readonly id: string },
 ): Promise<AuditEntry> {
   const entry = await deps.audit.find(id)
-  if (!entry) throw new GatehouseError('NotFound', { path: id })
+  if (!entry) throw notFound(deps.audit, id)
   return entry
 }
 
@@ -76,7 +86,7 @@ export async function proveAuditEntry(
 ): Promise<AuditProof> {
   await deps.gateWatch.sign()
   const proof = await deps.audit.prove(id)
-  if (!proof) throw new GatehouseError('NotFound', { path: id })
+  if (!proof) throw notFound(deps.audit, id)
   return proof
 }
 

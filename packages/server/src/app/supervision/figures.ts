@@ -3,9 +3,10 @@ import type { Frozen } from '@gatehouse/contract/routes'
 import { decideRange, type RangeVerdict, relationsOf } from '../../domain/figures.ts'
 import type { AuditReader } from '../../ports/audit.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { leftOut } from '../call/left-out.ts'
 import type { Op } from '../call/op.ts'
 
-type Deps = { readonly audit: Pick<AuditReader, 'figures'>; readonly clock: Clock }
+type Deps = { readonly audit: Pick<AuditReader, 'figures' | 'notListed'>; readonly clock: Clock }
 
 /** Times as ISO 8601, `step` in seconds. */
 export type FiguresInput = {
@@ -46,6 +47,7 @@ export async function getFigures(
     times: lists.calls.map((_, i) => iso(fromMs + i * stepMs)),
     ...lists,
     ...relationsOf(sums),
+    ...leftOut(deps.audit),
   }
   return { kind: 'figures', figures }
 }
