@@ -161,34 +161,108 @@ def verify(arguments):
             removal = other["removal"]
             begins[other["chain"]], _, told = behind(removal, other["chain"], key_in(removal["public_key"]))
             checked = checked and told
-    kept = {size: root for size, root in kept.items() if size > begin[0]}
-    signed = {size: root for size, root in signed.items() if size > begin[0]}
-    anchors = {size: signed.get(size, set()) | kept.get(size, set()) for size in {*signed, *kept}}
-    report = {"integrity": "verified", "entries": 0, "signatures_checked": checked,
-              "anchor": max(anchors, default=0), "kept_checkpoint": bool(kept)}
+    entries = [line for line in lines[1:] if "body" in line]
+    offered = sorted(filter(None, map(acceptance, entries)), key=lambda one: one["size"], reverse=True)
+    accepted = {}  # by chain: what a person accepted of it, and the first fault there
+    while True:
+        report = {"integrity": "verified", "entries": 0, "signatures_checked": checked}
+        if removed:
+            report["removed"] = removed
+        fault, log = walk(header, entries, begins, accepted, (signed, kept), report)
+        least = fault[1] + 1 if fault else 0
+        if not fault:
+            given = (begins, accepted, kept_roots)
+            fault, log, report["signatures_checked"] = under_root(header, key, report, given)
+        if not fault:
+            break
+        about = [] if log in accepted else [one for one in offered if one["shown"]["log"] == log and one["size"] >= least]
+        if log == header["chain"]:  # without its frontier no root can be made of what follows
+            about = [one for one in about if one["peaks"] is not None]
+        one = next((one for one in about if is_as_accepted(one, entries)), None)
+        if not one:
+            break
+        accepted[log] = {**one, "fault": fault}
+        if one["size"] > begins.get(log, (0,))[0]:
+            begins[log] = (one["size"], one["head"], one["peaks"] or [])
+    for one in [] if fault else accepted.values():
+        if not is_signed_over(one["place"], header, accepted, signed, report["heads"]):
+            fault = one["fault"]
+    for name in ("recorded", "ends", "heads"):
+        report.pop(name, None)
+    if fault:
+        kind, seq, entry = fault
+        return {**report, "integrity": "failed", "kind": kind, "first_bad_seq": seq, "first_bad_id": entry}
+    return {**report, "accepted": [one["shown"] for one in accepted.values()]} if accepted else report
 
-    if removed:
-        report["removed"] = removed
+
+def acceptance(line):
+    """What a person accepted of a log, where an entry says so: its entries before a number, as their digest says."""
+    try:
+        told = json.loads(line["body"])
+        if (told["capability"], told["chain"]) != ("audit.acknowledged", line["chain"]):
+            return None
+        given, detail = told["arguments"], told["detail"]
+        shown = {"log": given.get("log", told["chain"]), "by": told["actor"], "at": told["timestamp"],
+                 "reason": given["reason"], "entry": told["id"]}
+        one = {"shown": shown, "place": (line["chain"], line["seq"]), "size": detail["entries"], "head": None, "peaks": None,
+               "through": max(told["timestamp"], detail.get("roots_through") or "")}
+        if "log" in given:
+            return {**one, "digest": detail["digest"]}
+        peaks = [bytes.fromhex(peak) for peak in detail["peaks"]]
+        good = len(peaks) == bin(one["size"]).count("1")
+        return {**one, "digest": detail["exported"], "head": bytes.fromhex(detail["head"]), "peaks": peaks} if good else None
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def is_as_accepted(one, entries):
+    digest, last = hashlib.sha256(), bytes(32)
+    for line in (line for line in entries if line["chain"] == one["shown"]["log"]):
+        if line["seq"] >= one["size"]:
+            break
+        digest.update(f"{line['seq']} {line['hash'][7:]} {line['body']}\n".encode("utf-8", "surrogatepass"))
+        last = bytes.fromhex(line["hash"][7:]) if line["seq"] == one["size"] - 1 else last
+    one["head"] = one["head"] or last
+    return digest.hexdigest() == one["digest"]
+
+
+def is_signed_over(place, header, accepted, signed, heads):
+    """Whether a sound entry is under a checkpoint of this log, or under the newest root: anybody could write another one."""
+    chain, seq = place
+    part = accepted.get(chain)
+    sound = not part or seq >= part["size"]
+    if chain == header["chain"]:
+        return sound or any(seq < size <= part["fault"][1] for size in signed)
+    return sound and heads.get(chain, 0) > seq
+
+
+def walk(header, entries, begins, accepted, notes, report):
+    """Hashes all entries again: a fault and the chain that it is in, or None; the report gets what was found."""
+    begin = begins[header["chain"]]
+    signed, kept = ({size: root for size, root in roots.items() if size > begin[0]} for roots in notes)
+    anchors = {size: signed.get(size, set()) | kept.get(size, set()) for size in {*signed, *kept}}
+    report.update({"anchor": max(anchors, default=0), "kept_checkpoint": bool(kept)})
 
     def first_of(chain, entry=None):
         size, head, peaks = begins.get(chain, (0, bytes(32), []))
         return size, head, list(peaks), (size, entry), None
 
-    def fail(kind, seq, entry):
-        return {**report, "integrity": "failed", "kind": kind, "first_bad_seq": seq, "first_bad_id": entry}
-
     state, ends, recorded = {}, {}, []
-    for line in (line for line in lines[1:] if "body" in line):
-        size, prev, peaks, agreed, last = state.get(line["chain"]) or first_of(line["chain"], line["id"])
+    for line in entries:
+        chain = line["chain"]
+        if chain in accepted and line["seq"] < accepted[chain]["size"]:
+            report["entries"] += 1
+            continue
+        size, prev, peaks, agreed, last = state.get(chain) or first_of(chain, line["id"])
         body = line["body"].encode("utf-8", "surrogatepass")
         placed = size.to_bytes(8, "big") + len(body).to_bytes(4, "big") + body
         head = sha(b"gatehouse-audit-v1\0", prev, placed)
         if line["seq"] != size:
             kind = "missing" if line["seq"] > size else "inserted"
-            return fail(kind, min(size, line["seq"]), line["id"])
+            return (kind, min(size, line["seq"]), line["id"]), chain
         told = json.loads(body) if line["hash"] == "sha256:" + head.hex() else {}
         if any(told.get(name) != line[name] for name in ("seq", "chain", "id")):
-            return fail("modified", size, line["id"])
+            return ("modified", size, line["id"]), chain
         if agreed[0] == size:
             agreed = (size, line["id"])
         top, rest = sha(b"\x00", placed), size
@@ -196,12 +270,12 @@ def verify(arguments):
             top, rest = sha(b"\x01", peaks.pop(), top), rest // 2
         peaks.append(top)
         size += 1
-        if line["chain"] == header["chain"] and size in anchors:
+        if chain == header["chain"] and size in anchors:
             if anchors[size] != {root_of(peaks)}:
-                return fail("modified", *agreed)
+                return ("modified", *agreed), chain
             agreed = (size, None)
-        state[line["chain"]] = (size, head, peaks, agreed, line["id"])
-        ends[line["chain"], size] = head
+        state[chain] = (size, head, peaks, agreed, line["id"])
+        ends[chain, size] = head
         if told["capability"] == "audit.heads" and "root" in (told["detail"] or {}):
             recorded.append(told)
         report["entries"] += 1
@@ -209,11 +283,11 @@ def verify(arguments):
         size, _, _, agreed, last = state.get(chain["chain"]) or first_of(chain["chain"])
         expected = max([chain["size"], *(anchors if chain["chain"] == header["chain"] else [])])
         if size < expected:
-            return fail("truncated", size, last)
+            return ("truncated", size, last), chain["chain"]
         if chain["chain"] == header["chain"] and size > report["anchor"]:
-            return fail("unanchored", *agreed)
-    fault, report["signatures_checked"] = under_root(header, key, recorded, ends, begins, kept_roots, report)
-    return fail(*fault) if fault else report
+            return ("unanchored", *agreed), None
+    report.update({"recorded": recorded, "ends": ends, "heads": {}})
+    return None, None
 
 
 def keys_of(header, key):
@@ -221,8 +295,10 @@ def keys_of(header, key):
     return {**keys, header["chain"]: key}
 
 
-def under_root(header, key, recorded, ends, begins, kept, report):
-    """Compares all chains with the newest root over them: a fault or None, and whether signatures could be checked."""
+def under_root(header, key, report, given):
+    """Compares all chains with the newest root over them: a fault or None, its chain, whether signatures were checked."""
+    begins, accepted, kept = given
+    recorded, ends = report["recorded"], report["ends"]
     keys, checked = keys_of(header, key), report["signatures_checked"]
     is_part = "begin" in header
     for told in sorted(recorded, key=lambda told: told["timestamp"])[-1:]:
@@ -230,17 +306,18 @@ def under_root(header, key, recorded, ends, begins, kept, report):
         notes, also = root_notes(told["detail"]["note"], keys)
         checked = checked and also
         if over_heads(heads) != root or (signer, len(heads), root) not in [note[:3] for note in notes]:
-            return ("modified", told["seq"], told["id"]), checked
+            return ("modified", told["seq"], told["id"]), None, checked
         for chain, head in sorted(heads.items()):
             if is_part and chain != header["chain"]:
                 continue
             first, before, _ = begins.get(chain, (0, bytes(32), []))
-            if head["size"] >= first:
-                there = before if head["size"] == first else ends.get((chain, head["size"]))
-                if there is None or "sha256:" + there.hex() != head["head"]:
-                    return ("modified" if there else "truncated", head["size"] - 1, None), checked
+            there = before if head["size"] == first else ends.get((chain, head["size"]))
+            if there is not None and "sha256:" + there.hex() == head["head"]:
+                report["heads"][chain] = head["size"]
+            elif head["size"] >= first and not (chain in accepted and told["timestamp"] <= accepted[chain]["through"]):
+                return ("modified" if there else "truncated", head["size"] - 1, None), chain, checked
             if head["key"] and (chain not in keys or "sha256:" + sha(keys[chain]).hex() != head["key"]):
-                return ("modified", 0, None), checked
+                return ("modified", 0, None), None, checked
         report["root"] = {"root": told["detail"]["root"], "logs": len(heads), "chain": signer, "entry": told["id"],
                           "signed_at": told["timestamp"]}
     made = [(told["chain"], told["detail"]["root"], told["arguments"].get(told["chain"], {}).get("size"))
@@ -248,8 +325,8 @@ def under_root(header, key, recorded, ends, begins, kept, report):
     for chain, _, root, size in kept:
         first = begins.get(chain, (0,))[0]
         if not is_part and first <= size and (chain, "sha256:" + root.hex(), size) not in made:
-            return ("truncated", size, None), checked
-    return None, checked
+            return ("truncated", size, None), None, checked
+    return None, None, checked
 
 
 def leads(leaf, index, size, proof, root):

@@ -1,55 +1,14 @@
 import fs from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { type Bench, openBench } from '../../test/kit/log-bench.ts'
-import { IdleLogs, logFolder, SiblingLogs } from './sibling-logs.ts'
+import { expect, test } from 'vitest'
+import { by, forge, openBesideGone } from '../../test/kit/beside-gone.ts'
+import type { Bench } from '../../test/kit/log-bench.ts'
 import { frameAt } from './testing.ts'
-
-/** A process, and the logs of two others that are no more. */
-const openBesideGone = async () => {
-  const gone = await Promise.all(['left', 'lost'].map((chain) => openBench({ chain })))
-  const folders = gone.map(({ directory }) => {
-    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'gatehouse-gone-'))
-    onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }))
-    fs.symlinkSync(directory, path.join(folder, logFolder))
-    return folder
-  })
-  for (const bench of gone) {
-    await bench.fill(6)
-    await bench.close()
-  }
-  const first = await openBench({
-    chain: 'first',
-    get siblings() {
-      const all = () => folders
-      return { all: new SiblingLogs(all), idle: new IdleLogs(all), isFirst: true }
-    },
-  })
-  await first.fill(1)
-  return {
-    first,
-    gone: gone as [Bench, Bench],
-    [Symbol.asyncDispose]: async () => {
-      for (const bench of [first, ...gone]) await bench[Symbol.asyncDispose]()
-    },
-  }
-}
-
-/** Changes an entry in the files of a log. */
-const forge = ({ directory }: Bench, seq: number): void => {
-  const { file } = frameAt(directory, seq)
-  const bytes = fs.readFileSync(file)
-  bytes.write('XX', bytes.indexOf(`notes/${seq}.md`))
-  fs.writeFileSync(file, bytes)
-}
 
 const found = async ({ log }: Bench) => {
   const { integrity, first_bad_log, first_bad_seq } = await log.verify()
   return [integrity, first_bad_log, first_bad_seq]
 }
 const sound = ['verified', undefined, undefined]
-const by = { actor: 'user:ann', request_id: 'req-1' }
 
 test('a person accepts the log of a process that is no more as it is, and a later change in it is a new finding', async () => {
   await using beside = await openBesideGone()

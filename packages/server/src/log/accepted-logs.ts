@@ -8,7 +8,7 @@ import { copiesOf } from './chain-verifier.ts'
 import { parsePublicKey } from './keys.ts'
 import { keyPrint } from './recorded-root.ts'
 import type { Baseline } from './signed-head.ts'
-import { digestEntries } from './verify-chain.ts'
+import { digestLog } from './verify-chain.ts'
 
 /** State of the log of another process as a person accepted it: whatever changes in it afterwards is a new finding. */
 export type AcceptedLog = Baseline & {
@@ -101,7 +101,7 @@ export class AcceptedLogs {
     const end = (await others.ends()).find((one) => one.chain === chain)
     const size = Math.max(0, end?.next ?? 0)
     const entries = (of: string, from: number) => copiesOf(others, of, from)
-    const digest = await digestEntries({ entries }, chain, size, signal)
+    const { all: digest } = await digestLog({ entries }, chain, size, signal)
     const [last] = size > 0 ? await others.read(chain, size - 1, 1) : []
     const key = await this.#keyOf(chain)
     return { chain, size, head: last?.hash ?? genesis, peaks: [], digest, key }

@@ -1,6 +1,7 @@
 import type { AuditEntry, Integrity } from '@gatehouse/contract'
 import { plainDraft } from '../domain/audit/entry.ts'
 import type { AuditDraft } from '../ports/audit.ts'
+import { acceptanceAct } from './acceptances.ts'
 import type { AcceptedLogs } from './accepted-logs.ts'
 import { everything, type Inspector } from './inspector.ts'
 import type { Roots } from './signed-roots.ts'
@@ -54,18 +55,23 @@ const acceptOwn = async (
   by: By,
 ): Promise<void> => {
   const { state } = writer.standing
-  const digest = await inspector.digest(state.size)
+  const { all: digest, entries: exported } = await inspector.digest(state.size)
+  const newest = await roots.newestAt()
   const entry = await writer.append({
-    ...actOf(by, 'audit.acknowledged'),
+    ...actOf(by, acceptanceAct),
     arguments: { reason },
-    detail: { ...factsOf(found), entries: state.size, digest },
+    detail: {
+      ...{ ...factsOf(found), entries: state.size, digest, roots_through: newest },
+      // An export is verified from there on.
+      ...{ exported, head: state.head, peaks: state.peaks },
+    },
   })
   writer.change({ alarm: null, baseline: { ...state, digest } })
   await writer.exclusive(rebuild)
   // Other nodes read what is left of it.
   if (!isCopied) return
   const told = await accepted.stateOf(chain)
-  await accepted.keep({ ...told, ...(await placeOf(entry, roots)) })
+  await accepted.keep({ ...told, ...placeOf(entry, newest) })
 }
 
 /** All processes are told: that of the log itself may never come back. */
@@ -77,12 +83,16 @@ const acceptOther = async (
   by: By,
 ): Promise<void> => {
   const state = await accepted.stateOf(log)
+  const newest = await roots.newestAt()
   const entry = await writer.append({
-    ...actOf(by, 'audit.acknowledged'),
+    ...actOf(by, acceptanceAct),
     arguments: { reason, log },
-    detail: { ...factsOf(found), entries: state.size, digest: state.digest },
+    detail: {
+      ...{ ...factsOf(found), entries: state.size, digest: state.digest, key: state.key },
+      roots_through: newest,
+    },
   })
-  await accepted.keep({ ...state, ...(await placeOf(entry, roots)) })
+  await accepted.keep({ ...state, ...placeOf(entry, newest) })
 }
 
 const factsOf = ({ kind, first_bad_id, first_bad_seq, detail }: Integrity) => ({
@@ -92,13 +102,10 @@ const factsOf = ({ kind, first_bad_id, first_bad_seq, detail }: Integrity) => ({
   found: detail ?? null,
 })
 
-const placeOf = async ({ id, timestamp }: AuditEntry, roots: Pick<Roots, 'newestAt'>) => {
-  const newest = await roots.newestAt()
-  return {
-    ...{ entry: id, accepted_at: timestamp },
-    roots_through: newest > timestamp ? newest : timestamp,
-  }
-}
+const placeOf = ({ id, timestamp }: AuditEntry, newest: string) => ({
+  ...{ entry: id, accepted_at: timestamp },
+  roots_through: newest > timestamp ? newest : timestamp,
+})
 
 /** Makes the index anew from the log; an entry says who had it done. */
 export const reindex = async (

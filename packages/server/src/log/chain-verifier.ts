@@ -10,9 +10,10 @@ import type { LogReader } from './log-files.ts'
 import { passSoundParts } from './sound-parts.ts'
 import {
   type ChainQuestion,
-  digestEntries,
+  digestLog,
   type Entries,
   type Found,
+  type LogDigest,
   verifyChain,
 } from './verify-chain.ts'
 
@@ -23,8 +24,8 @@ export interface ChainVerifier {
   /** Must resolve with the first place where the copies of this node's entries differ from its log. */
   checkCopies(question: CopiesQuestion, signal: AbortSignal): Promise<Fault | null>
 
-  /** Must resolve with the digest of the entries before `size`. */
-  digest(chain: string, size: number, signal: AbortSignal): Promise<string>
+  /** Must resolve with the digest of the log before `size`. */
+  digest(chain: string, size: number, signal: AbortSignal): Promise<LogDigest>
 }
 
 export type CopiesReader = Pick<ReadableChains, 'read'>
@@ -80,6 +81,6 @@ export const verifierOf = (
           ),
       }),
     checkCopies: (question, signal) => checkCopies(copies, entries, question, signal),
-    digest: (chain, size, signal) => digestEntries(of(chain), chain, size, signal),
+    digest: (chain, size, signal) => digestLog(of(chain), chain, size, signal),
   }
 }

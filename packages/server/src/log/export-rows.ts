@@ -15,7 +15,8 @@ export type ExportRows = {
 type Line = {
   readonly seq: number
   readonly chain: string
-  readonly id: string
+  /** Null for an entry that damage made unreadable. */
+  readonly id: string | null
   readonly hash: string
   readonly body: string
 }
@@ -31,7 +32,9 @@ const parse = (line: string): unknown => {
 const isLine = (value: unknown): value is Line => {
   const line = value as Partial<Line> | null
   return (
-    typeof line?.body === 'string' && typeof line.seq === 'number' && typeof line.id === 'string'
+    typeof line?.body === 'string' &&
+    typeof line.seq === 'number' &&
+    (line.id === null || typeof line.id === 'string')
   )
 }
 
@@ -88,11 +91,14 @@ export const readExport = (text: string, origin: string): ExportRows => {
     header,
     notes,
     broken,
-    // By position, which is the seq where nothing is wrong; what is out of place is then found so.
+    // By position, which is the seq where nothing is wrong; what is out of place is then found so. Behind a gap, by number.
     *entries(chain, from) {
       const all = chains.get(chain) ?? []
       const first = claimedFirst(header, chain)
-      for (let at = Math.max(0, from - first); at < all.length; at += sliceEntries)
+      const guess = Math.max(0, from - first)
+      const isThere = guess === 0 || all[guess]?.seq === from
+      const found = isThere ? guess : all.findIndex(({ seq }) => seq >= from)
+      for (let at = found; at >= 0 && at < all.length; at += sliceEntries)
         yield all.slice(at, at + sliceEntries)
     },
   }

@@ -14,7 +14,13 @@ import type { Recorder } from './recorder.ts'
 import { type LogStart, removedOf } from './removals.ts'
 import type { HeadFile } from './signed-head.ts'
 import type { Roots } from './signed-roots.ts'
-import { type Anchor, type ChainQuestion, type Found, peakAnchors } from './verify-chain.ts'
+import {
+  type Anchor,
+  type ChainQuestion,
+  type Found,
+  type LogDigest,
+  peakAnchors,
+} from './verify-chain.ts'
 import type { Writer } from './writer.ts'
 
 /** Up to this size a query re-hashes the whole log, whether or not anything looks changed. */
@@ -90,8 +96,8 @@ export interface Inspector {
   /** Must inspect anew where a person accepted, at another node, the log that the finding is in. */
   follow(): Promise<void>
 
-  /** Must resolve with the digest of the entries before `size`. */
-  digest(size: number): Promise<string>
+  /** Must resolve with the digest of the log before `size`. */
+  digest(size: number): Promise<LogDigest>
 
   /** Must run the work while no verification is under way, and let none begin meanwhile. */
   quiet<T>(work: () => Promise<T>): Promise<T>

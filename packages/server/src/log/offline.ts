@@ -5,6 +5,7 @@ import { emptyLog, type LogState } from '../domain/audit/chain.ts'
 import { entryOf } from '../domain/audit/entry.ts'
 import { frontierFits } from '../domain/audit/merkle.ts'
 import { type Fault, idOf } from '../domain/audit/verify-range.ts'
+import { Acceptances, acceptedText } from './acceptances.ts'
 import { startBy } from './chain-starts.ts'
 import {
   checkpointAlarm,
@@ -37,13 +38,7 @@ import { type LogStart, logBegin, readRemoval, readStart, removedOf } from './re
 import { type RootNote, readRoots } from './root-note.ts'
 import { readSignedHead, type SignedHead } from './signed-head.ts'
 import { anchorsOf } from './take-stock.ts'
-import {
-  type Anchor,
-  type ChainFiles,
-  type Entries,
-  peakAnchors,
-  verifyChain,
-} from './verify-chain.ts'
+import { type Anchor, type ChainFiles, type Entries, peakAnchors } from './verify-chain.ts'
 
 export type OfflineOptions = {
   /** Where a log lies, of a service that runs or not; nothing in it is locked or changed. */
@@ -70,6 +65,14 @@ export type OfflineReport = Integrity & {
   readonly entries: number
   /** Anchor that vouches for the log, and up to which size. */
   readonly anchor: { readonly kind: 'checkpoint' | 'head' | 'none'; readonly size: number }
+  /** Damage that a person accepted, as entries under a signature say. */
+  readonly accepted?: readonly {
+    readonly log: string
+    readonly by: string
+    readonly at: string
+    readonly reason: string
+    readonly entry: string
+  }[]
 }
 
 type Material = {
@@ -234,7 +237,12 @@ const judge = async (material: Material, options: Judging): Promise<OfflineRepor
     ...anchorsOf(external).map((anchor) => ({ ...anchor, source: `kept ${anchor.source}` })),
     ...(head ? [{ ...head, source: 'the signed head' }, ...peakAnchors(head)] : []),
   ]
-  const own = await verifyChain({
+  const acceptances = new Acceptances({
+    entries,
+    // The signed head beside a log says what was accepted of it.
+    chains: directory === undefined ? [chain, ...others.keys()] : [],
+  })
+  const own = await acceptances.verify({
     entries,
     files: material.files ?? null,
     chain,
@@ -248,52 +256,98 @@ const judge = async (material: Material, options: Judging): Promise<OfflineRepor
   const known = Math.min(own.state.size, material.sealed?.() ?? own.state.size)
   let fault: Fault | null =
     own.fault ?? head?.alarm ?? broken ?? (await notSealed(material, own.state.size, known))
-  let count = Math.max(0, known - start.state.size)
-  for (const [other, from] of others) {
-    if (!from) {
-      fault ??= { ...foreignRemoval, detail: `${other}: ${foreignRemoval.detail}` }
-      continue
-    }
-    const found = await verifyChain({ entries, chain: other, from, tree: false, anchors: [] })
-    fault ??= found.fault
-    count += found.state.size - from.size
-  }
-  const { newest, fault: misfit } = await checkRoots(material, keptRoots)
+  const beside = await verifyOthers(material, acceptances)
+  fault ??= beside.fault
+  const { newest, fault: misfit } = await checkRoots(material, keptRoots, acceptances)
   fault ??= misfit
-  const signed = Math.max(largestOf(checkpoints), largestOf(external))
+  fault ??= await acceptances.findUnsigned((place) =>
+    isSignedOver(material, acceptances, newest, place),
+  )
+  const accepted = acceptances.partOf(chain)?.end ?? head?.baseline?.size ?? 0
+  const compared = external.filter((one) => one.size > accepted)
+  const signed = Math.max(largestOf(checkpoints), largestOf(compared))
   const anchor = head
     ? ({ kind: 'head', size: head.size } as const)
     : signed > 0
       ? ({ kind: 'checkpoint', size: signed } as const)
       : ({ kind: 'none', size: 0 } as const)
-  fault ??= await uncovered(material, own.state.size, anchor.size, external.length, options)
+  fault ??= await uncovered(material, own.state.size, anchor.size, compared.length, options)
   return {
     integrity: fault ? 'failed' : 'verified',
     ...(fault
       ? { kind: fault.kind, first_bad_seq: fault.seq, detail: fault.detail }
-      : external.length === 0
-        ? { kind: 'unanchored', detail: 'compared with no checkpoint that was kept elsewhere' }
-        : {}),
+      : soundWith(acceptances, compared.length)),
     ...(fault?.id ? { first_bad_id: fault.id } : {}),
     verified_through: known - 1,
     verified_at: new Date().toISOString(),
     ...removedOf(start),
     ...(newest && !fault ? { root: shownRoot(newest) } : {}),
-    entries: count,
-    anchor: external.length > 0 ? { kind: 'checkpoint', size: anchor.size } : anchor,
+    entries: Math.max(0, known - start.state.size) + beside.count,
+    anchor: compared.length > 0 ? { kind: 'checkpoint', size: anchor.size } : anchor,
   }
 }
 
-/** Entries that record a root over all logs, of each chain. */
-const recordedRoots = async ({
-  entries,
-  chain,
-  start,
-  others,
-}: Material): Promise<RecordedRoot[]> => {
+const verifyOthers = async (
+  { entries, others }: Material,
+  acceptances: Acceptances,
+): Promise<{ readonly fault: Fault | null; readonly count: number }> => {
+  let fault: Fault | null = null
+  let count = 0
+  for (const [chain, from] of others) {
+    if (!from) {
+      fault ??= { ...foreignRemoval, detail: `${chain}: ${foreignRemoval.detail}` }
+      continue
+    }
+    const asked = { entries, chain, from, tree: false, anchors: [] }
+    const found = await acceptances.verify(asked)
+    fault ??= found.fault
+    count += found.state.size - from.size
+  }
+  return { fault, count }
+}
+
+/** Limits of what was found to be sound. */
+const soundWith = (
+  { used }: Acceptances,
+  external: number,
+): Pick<OfflineReport, 'kind' | 'detail' | 'accepted'> => {
+  const limits = used.map(acceptedText)
+  if (external === 0) limits.push('compared with no checkpoint that was kept elsewhere')
+  const accepted = used.map(({ log, by, at, reason, entry }) => ({ log, by, at, reason, entry }))
+  return {
+    ...(external === 0 ? { kind: 'unanchored' } : {}),
+    ...(limits.length > 0 ? { detail: limits.join('; ') } : {}),
+    ...(accepted.length > 0 ? { accepted } : {}),
+  }
+}
+
+/** Whether a sound entry is under a checkpoint of the log that an export is of, or under the newest root. */
+const isSignedOver = async (
+  material: Material,
+  acceptances: Acceptances,
+  newest: RecordedRoot | null,
+  { chain, seq }: { readonly chain: string; readonly seq: number },
+): Promise<boolean> => {
+  const part = acceptances.partOf(chain)
+  const isBehind = seq >= (part?.end ?? 0)
+  if (chain === material.chain)
+    return (
+      isBehind || material.checkpoints.some(({ size }) => size > seq && size <= (part?.fault ?? 0))
+    )
+  if (!isBehind) return false
+  const head = newest?.heads.find((one) => one.chain === chain)
+  if (!head || head.size <= seq) return false
+  return (await hashAt(material, chain, head.size - 1)) === head.head
+}
+
+/** Entries that record a root over all logs, of each chain; nothing in accepted damage does. */
+const recordedRoots = async (
+  { entries, chain, start, others }: Material,
+  acceptances: Acceptances,
+): Promise<RecordedRoot[]> => {
   const roots: RecordedRoot[] = []
   for (const [name, from] of [[chain, start.state] as const, ...others])
-    for await (const group of entries(name, from?.size ?? 0))
+    for await (const group of entries(name, acceptances.partOf(name)?.end ?? from?.size ?? 0))
       for (const entry of group) {
         const row = entry.body.includes(`"${headsAct}"`) ? rowOfEntry(entry) : null
         const root = row?.chain === name ? readRecordedRoot(entryOf(row)) : null
@@ -306,10 +360,11 @@ const recordedRoots = async ({
 const checkRoots = async (
   material: Material,
   kept: readonly RootNote[],
+  acceptances: Acceptances,
 ): Promise<{ readonly newest: RecordedRoot | null; readonly fault: Fault | null }> => {
   const { chain: own, start, others, keys, isPart } = material
   if (keys.size === 0) return { newest: null, fault: null }
-  const roots = await recordedRoots(material)
+  const roots = await recordedRoots(material, acceptances)
   const newest = roots.toSorted((a, b) => (a.timestamp < b.timestamp ? 1 : -1))[0] ?? null
   const startAt = (name: string): LogState =>
     (name === own ? start.state : others.get(name)) ?? emptyLog
@@ -320,6 +375,7 @@ const checkRoots = async (
       hashAt: (name, seq) => hashAt(material, name, seq),
       start: startAt,
       key: (name) => keys.get(name) ?? null,
+      accepted: (name, recorded) => acceptances.headSince(name, recorded),
     }))
   if (fault || isPart) return { newest, fault }
   const gone = kept.find(

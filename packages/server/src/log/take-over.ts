@@ -17,7 +17,7 @@ import { readOldSignedHead, retireOldSignedHead, unsealOld } from './old-signed-
 import { groupMac } from './seal-group.ts'
 import { type Alarm, headFile, type SignedHead } from './signed-head.ts'
 import { type Stock, takeIn } from './take-stock.ts'
-import { cutOff, digestEntries, verifyChain } from './verify-chain.ts'
+import { cutOff, digestLog, verifyChain } from './verify-chain.ts'
 
 type Parts = {
   readonly files: LogFiles
@@ -62,7 +62,7 @@ const goOn = async (parts: Parts, known: SignedHead): Promise<TakenOver> => {
   const entries = (_: string, from: number) => files.entries(from)
   const baseline = known.baseline && {
     ...known.baseline,
-    digest: await digestEntries({ entries, files }, chain, known.baseline.size),
+    digest: (await digestLog({ entries, files }, chain, known.baseline.size)).all,
   }
   return {
     alarm: known.alarm ?? found,

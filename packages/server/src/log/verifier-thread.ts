@@ -5,7 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { VerifierAnswer, VerifierJob, VerifierMessage } from './answer-jobs.ts'
 import type { ChainVerifier } from './chain-verifier.ts'
 import type { CopiesQuestion } from './check-copies.ts'
-import type { ChainQuestion, Found } from './verify-chain.ts'
+import type { ChainQuestion, Found, LogDigest } from './verify-chain.ts'
 
 type Parts = {
   /** Opens the log and calls `answerJobs`. */
@@ -56,8 +56,8 @@ export class VerifierThread implements ChainVerifier, AsyncDisposable {
     return this.#ask({ op: 'copies', question }, signal) as Promise<Fault | null>
   }
 
-  digest(chain: string, size: number, signal: AbortSignal): Promise<string> {
-    return this.#ask({ op: 'digest', chain, size }, signal) as Promise<string>
+  digest(chain: string, size: number, signal: AbortSignal): Promise<LogDigest> {
+    return this.#ask({ op: 'digest', chain, size }, signal) as Promise<LogDigest>
   }
 
   /** Null while no thread runs. */

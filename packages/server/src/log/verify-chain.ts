@@ -52,7 +52,7 @@ export type ChainQuestion = {
 /** Files of a chain, for what its entries do not show. */
 export type ChainFiles = Pick<LogReader, 'flaws' | 'headers'>
 
-type Question = ChainQuestion & {
+export type Question = ChainQuestion & {
   readonly entries: Entries
   /** None for copies and exports. */
   readonly files?: ChainFiles | null
@@ -248,13 +248,16 @@ export const peakAnchors = (state: LogState): Anchor[] => {
   return anchors
 }
 
-/** Digest of the entries before `size`, and of what lies between them, whether they verify or not. */
-export const digestEntries = async (
+/** `all`: of entries and of what lies between them in files. `entries`: of them alone, which is all that an export has. */
+export type LogDigest = { readonly all: string; readonly entries: string }
+
+/** Digest of the log before `size`, whether it verifies or not. */
+export const digestLog = async (
   { entries, files }: Pick<Question, 'entries' | 'files'>,
   chain: string,
   size: number,
   signal?: AbortSignal,
-): Promise<string> => {
+): Promise<LogDigest> => {
   const digest = createHash('sha256')
   const breathe = breather(signal)
   // Copies may have numbers that no entry of ours has.
@@ -266,10 +269,11 @@ export const digestEntries = async (
     }
     await breathe(group.length)
   }
+  const ofEntries = digest.copy().digest('hex')
   for (const { file, at, seq, what } of files?.flaws(chain) ?? [])
     if (seq < size) digest.update(`${path.basename(file)} ${at} ${what}\n`)
-  return digest.digest('hex')
+  return { all: digest.digest('hex'), entries: ofEntries }
 }
 
 const unchanged = async (question: Question, { size, digest }: Baseline): Promise<boolean> =>
-  (await digestEntries(question, question.chain, size, question.signal)) === digest
+  (await digestLog(question, question.chain, size, question.signal)).all === digest

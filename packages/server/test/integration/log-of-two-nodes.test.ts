@@ -14,6 +14,7 @@ import {
 import { getFigures } from '../../src/app/supervision/figures.ts'
 import { indexFolder } from '../../src/log/entry-index/block-files.ts'
 import { gapMax } from '../../src/log/entry-index/chains.ts'
+import { verifyOffline } from '../../src/log/offline.ts'
 import { draft, textOf } from '../../src/log/testing.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import type { CommitGroup } from '../../src/ports/audit-rows.ts'
@@ -530,6 +531,15 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
     const filter = { agent: 'bot', limit: 9, offset: 0 }
     for (const { auditLog } of nodes)
       expect(await auditLog.query(filter)).toMatchObject({ integrity: 'verified' })
+    // Of the one the entry about it is under its checkpoint, of the other under the root.
+    for (const { auditLog } of nodes) {
+      const exportFile = join(newFolder(), 'export.jsonl')
+      writeFileSync(exportFile, await textOf(auditLog.export()))
+      expect(await verifyOffline({ exportFile })).toMatchObject({
+        ...{ integrity: 'verified', root: { chain: 'one' } },
+        accepted: [{ log: 'gone', by: 'user:ann', reason: 'the database was restored' }],
+      })
+    }
     expect(await found(stranger)).toEqual(['failed', 'gone', 1])
     const acts = await two.auditLog.query({
       ...filter,

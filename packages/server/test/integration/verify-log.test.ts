@@ -61,6 +61,7 @@ const openLog = async (storage: Storage, folder: string, copies: string | null, 
     clock,
     log: silent,
     verifier,
+    sharedKey: () => 'one key',
     verifyEveryMs: 0,
   })
   let isOpen = true
