@@ -32,6 +32,8 @@ export const ServerNode = z.object({
   log_finding: LogFinding.nullable(),
   /** Id of its folder of workspaces: nodes that have the same one see the same folder. */
   site: z.string().nullable(),
+  /** Why the node that answers can't forward requests of agents to it; null where it can, or has no reason to. */
+  unreachable: z.string().nullable(),
 })
 export type ServerNode = z.infer<typeof ServerNode>
 

@@ -1,6 +1,9 @@
 import type { Composition } from './compose.ts'
 import type { Settings } from './config/settings.ts'
 import type { Log } from './ports/log.ts'
+import type { Pair } from './tls/issue.ts'
+import { fingerprintOf } from './tls/judge.ts'
+import { NodeLinks } from './transport/gateway/node-links.ts'
 import type { GatewayOptions } from './transport/gateway/open-gateway.ts'
 import { version } from './version.ts'
 
@@ -29,15 +32,28 @@ export const surfaceOptions = (settings: Settings, { app, ids }: Composition, lo
   trustedProxies: settings['server.trusted_proxies'],
 })
 
+/** Links to other nodes, where there is what this one shows them. */
+export const linksOf = (
+  { app }: Composition,
+  identity: Pair | null,
+  log: Log,
+): NodeLinks | null => {
+  if (identity === null) return null
+  app.listeners.nodeCertificate = fingerprintOf(identity.cert)
+  return new NodeLinks({ ways: app.nodes.ways, identity, log })
+}
+
 /** The gateway, in whichever process it serves. */
 export const gatewayOptions = (
   settings: Settings,
   composition: Composition,
   log: Log,
+  links: NodeLinks | null,
 ): Omit<GatewayOptions, 'host' | 'port'> => {
   const { app } = composition
   return {
     ...surfaceOptions(settings, composition, log),
+    nodes: links ? { links, ways: app.nodes.ways } : undefined,
     page: () => app.listeners.page,
     onTokenFailures: (report) => void app.reportTokenFailures({ ...report, listener: 'gateway' }),
     limits: {

@@ -1,14 +1,23 @@
 import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { dashboardPage, GatehouseError, type RunFile, setupUrl } from '@gatehouse/contract'
 import type { App } from './app/app.ts'
 import { type Op, systemOp } from './app/call/op.ts'
+import type { BoundApp } from './app/create-app.ts'
 import { compose } from './compose.ts'
 import { type Flags, loadSettings } from './config/load.ts'
 import type { Settings } from './config/settings.ts'
 import { GatePool } from './gates/gate-pool.ts'
-import { gatewayOptions, graceMs, hostsOf, levelOf, surfaceOptions } from './gateway-options.ts'
+import {
+  gatewayOptions,
+  graceMs,
+  hostsOf,
+  levelOf,
+  linksOf,
+  surfaceOptions,
+} from './gateway-options.ts'
 import { assertInstalled } from './platform/assert-installed.ts'
 import { removeRunFile, writeRunFile } from './platform/data-directory.ts'
 import { Disposal } from './platform/disposal.ts'
@@ -142,12 +151,20 @@ const openPool = (
   })
 }
 
+/** Requests of an agent whose folders are on another node are forwarded from here. */
 const wayThrough =
-  (pool: GatePool, app: App): NonNullable<GatewayOptions['wayTo']> =>
+  (pool: GatePool, app: BoundApp): NonNullable<GatewayOptions['wayTo']> =>
   async (token) => {
     const agent = await app.authenticateAgent(token)
-    return agent && pool.wayTo(agent.name)
+    return agent && !app.nodes.ways.isAway(agent) ? pool.wayTo(agent.name) : null
   }
+
+/** Certificate of this life of a node, where there can be others. */
+const identityFor = async ({ nodes }: BoundApp) => {
+  if (!nodes.ways.areNeeded) return null
+  const { issueOwn } = await import('./tls/issue.ts')
+  return issueOwn({ name: hostname(), nowMs: Date.now() })
+}
 
 const addressOf = ({ host, port }: Listener) => ({ host, port })
 
@@ -221,10 +238,13 @@ export async function openService(
       }),
     ),
   )
+  const nodeIdentity = await identityFor(app)
+  const links = linksOf(composition, nodeIdentity, log)
+  if (links) opening.use(links)
   const gateway = await listening(
     listeners.gateway,
     openGateway({
-      ...gatewayOptions(settings, composition, log),
+      ...gatewayOptions(settings, composition, log, links),
       ...addressOf(listeners.gateway),
       ...(pool ? { wayTo: wayThrough(pool, app) } : {}),
     }),
@@ -239,17 +259,21 @@ export async function openService(
   const page = publicUrl ?? dashboard.url
   app.listeners.page = dashboardPage(page)
   app.listeners.opened('gateway')
-  app.listeners.address = gateway.url
+  const urls = { gateway_url: gateway.url, dashboard_url: dashboard.url }
+  const network = networkPlaces(settings, urls)
+  app.listeners.address = settings.node_url ?? network.gateway[0] ?? gateway.url
   for (const url of [gateway.url, userApi.url, dashboard.url])
     app.listeners.ports.add(Number(new URL(url).port))
   const op = systemOp({ ids, signal: new AbortController().signal })
   await unlockVault(app, op, settings, log)
   await app.start()
+  links?.start()
   await pool?.start({
     flags,
     page: app.listeners.page,
-    address: gateway.url,
+    address: app.listeners.address,
     ports: [...app.listeners.ports],
+    nodeIdentity,
   })
   const wake = opening.use(
     await listening(listeners.wake, openWakePort({ app, log, port: settings.wake_port })),
@@ -263,10 +287,9 @@ export async function openService(
     pid: process.pid,
     version,
     started_at: new Date().toISOString(),
-    gateway_url: gateway.url,
+    ...urls,
     mcp_url: gateway.mcpUrl,
     user_api_url: userApi.url,
-    dashboard_url: dashboard.url,
     ...(publicUrl === null ? {} : { public_url: publicUrl }),
     wake_port: wake.port,
   }
@@ -282,7 +305,6 @@ export async function openService(
     },
     'listening',
   )
-  const network = networkPlaces(settings, run)
   if (!isLoopbackHost(settings.host))
     log.warn({ host: settings.host }, 'the gateway listens beyond this machine, without TLS')
   opening.defer(async () => app.listeners.stopping())

@@ -6,7 +6,7 @@ import { loadSettings } from './config/load.ts'
 import { sentFailure } from './domain/sent-failure.ts'
 import { type Envelope, GateLink } from './gates/gate-link.ts'
 import type { FromGate, GateBegin, ToGate } from './gates/gate-messages.ts'
-import { gatewayOptions, graceMs, levelOf } from './gateway-options.ts'
+import { gatewayOptions, graceMs, levelOf, linksOf } from './gateway-options.ts'
 import { Disposal } from './platform/disposal.ts'
 import type { Ids } from './ports/ids.ts'
 import { createLog } from './telemetry/log.ts'
@@ -44,7 +44,9 @@ const openGate = async (begin: GateBegin, link: GateLink) => {
   const composition = opening.use(await compose(settings, log, { scrubber, output, gates: link }))
   const { app, ids } = composition
   app.listeners.expect('gateway')
-  const gateway = new GatewayServer(gatewayOptions(settings, composition, log))
+  const links = linksOf(composition, begin.nodeIdentity, log)
+  if (links) opening.use(links)
+  const gateway = new GatewayServer(gatewayOptions(settings, composition, log, links))
   opening.defer(() => gateway.close(graceMs))
   app.listeners.page = begin.page
   app.listeners.address = begin.address

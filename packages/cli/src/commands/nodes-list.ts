@@ -6,7 +6,7 @@ const placesText = {
   one: [],
   shared: ['All nodes see one folder of workspaces: calls run on any of them.'],
   separate: [
-    "Nodes have folders of workspaces of their own: a call that reaches into an agent's folders runs on the node that has them.",
+    'Nodes have folders of workspaces of their own: what an agent asks of another node is forwarded to the one that has its folder.',
   ],
 } as const
 
@@ -35,6 +35,16 @@ export const nodesList = defineCommand({
         found
           ? [red(`${name} found in the audit log: ${found.kind}: ${found.detail}`, view.coloured)]
           : [],
+      ),
+      ...nodes.flatMap(({ name, address, unreachable }) =>
+        unreachable === null
+          ? []
+          : [
+              red(
+                `${name} can't be reached at ${address} from this node, which forwards nothing there: ${unreachable}. Set node_url on ${name}.`,
+                view.coloured,
+              ),
+            ],
       ),
       ...(shared ? placesText[workspaces] : ['The store is SQLite, so there is one node.']),
     ].join('\n'),

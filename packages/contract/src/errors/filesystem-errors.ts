@@ -32,14 +32,14 @@ export const filesystemErrors = {
     'The workspace of {agent} is not on this node: {detail}.',
     [
       {
-        action: 'connect there',
+        action: 'try again later',
         description:
-          'Connect to the address that the message names. Calls that touch no folder work here, too.',
+          'Once that node is reached again it answers here. Calls that touch no folder work meanwhile.',
       },
       {
-        action: 'share the folder',
+        action: 'gatehouse nodes list',
         description:
-          'Or an operator mounts one folder of workspaces on all nodes (guide: several nodes).',
+          'An operator sees there what is wrong with it, or mounts one folder of workspaces on all nodes (guide: several nodes).',
       },
     ],
   ),

@@ -5,7 +5,7 @@ export const nodesText = {
     one: '',
     shared: 'All nodes see one folder of workspaces, so calls run on any of them.',
     separate:
-      "Nodes have folders of workspaces of their own: a call that reaches into an agent's folders runs on the node that has them.",
+      'Nodes have folders of workspaces of their own: what an agent asks of another node is forwarded to the one that has its folder.',
   },
   site: 'Workspaces',
   one: 'One node',
@@ -24,6 +24,8 @@ export const nodesText = {
   policy: 'Policy',
   policyDiffers: 'differs from this node',
   found: (kind: string, detail: string) => `Found in the audit log: ${kind}: ${detail}`,
+  unreachable: (name: string, reason: string) =>
+    `The node that answers can't reach it at this address and forwards nothing there: ${reason}. Set node_url on ${name}.`,
   work: 'Runs',
   workText: (sessions: number, processes: number) =>
     `${sessions === 1 ? '1 session' : `${sessions} sessions`}, ${processes === 1 ? '1 program' : `${processes} programs`}`,

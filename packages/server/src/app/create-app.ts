@@ -41,7 +41,10 @@ export type BoundApp = App & {
   /** Behind the gate alone: the capabilities of upstream servers run by it. */
   readonly callUpstream: CallUpstream
   /** Asked by whoever opens listeners: whether this node may serve beside the others. */
-  readonly nodes: Pick<Nodes, 'assertFits' | 'sharedAuthority' | 'recordAuthority' | 'recordMove'>
+  readonly nodes: Pick<
+    Nodes,
+    'assertFits' | 'sharedAuthority' | 'recordAuthority' | 'recordMove' | 'ways'
+  >
   /** Told by whoever opens and closes listeners, asked by health. */
   readonly listeners: Listeners
   /** Begins to run approved calls, expire old requests and end idle sessions. */

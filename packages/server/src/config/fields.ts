@@ -70,6 +70,13 @@ export const fields = [
       'The same database past a pooler in transaction mode (PgBouncer), where database_url leads to one.',
   },
   {
+    key: 'node_url',
+    type: 'string',
+    default: null,
+    description:
+      'Where other nodes on the same database reach the gateway of this one, such as http://10.0.0.5:7700. Default: the address that it listens on.',
+  },
+  {
     key: 'workers',
     type: 'integer',
     default: 1,

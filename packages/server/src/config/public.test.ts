@@ -21,6 +21,13 @@ test('a public address is an https origin, and nothing else', () => {
     expect(() => load({ 'public-url': wrong })).toThrow('https address without a path')
 })
 
+test('the address for other nodes is an http origin, and nothing else', () => {
+  expect(load({})['node_url']).toBeNull()
+  expect(load({ 'node-url': 'http://10.0.0.5:7700/' })['node_url']).toBe('http://10.0.0.5:7700')
+  for (const wrong of ['https://10.0.0.5', '10.0.0.5:7700', 'http://one/x', 'http://a@one'])
+    expect(() => load({ 'node-url': wrong })).toThrow('http address without a path')
+})
+
 test('trusted proxies are addresses and networks', () => {
   expect(
     load({ 'trusted-proxies': '127.0.0.1,10.0.0.0/8,fd00::/8' })['server.trusted_proxies'],

@@ -12,6 +12,15 @@ export const publicUrlOf = (written: string | null, { origin }: Surroundings): s
   return url.origin
 }
 
+/** The address of a gateway, as an http origin. */
+export const nodeUrlOf = (written: string | null, { origin }: Surroundings): string | null => {
+  if (written === null) return null
+  const url = URL.canParse(written) ? new URL(written) : null
+  if (url?.protocol !== 'http:' || url.href !== `${url.origin}/`)
+    return refuse(origin, 'is an http address without a path, such as http://10.0.0.5:7700')
+  return url.origin
+}
+
 const isNetwork = (written: string): boolean => {
   const [address = '', bits, ...more] = written.split('/')
   const family = isIP(address)

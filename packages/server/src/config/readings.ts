@@ -4,7 +4,7 @@ import { delaysOf } from './delays.ts'
 import type { Key } from './fields.ts'
 import { addressOf, mirrorsOf } from './models.ts'
 import { noProxyOf, portsOf, proxyOf } from './outbound.ts'
-import { networksOf, publicUrlOf } from './public.ts'
+import { networksOf, nodeUrlOf, publicUrlOf } from './public.ts'
 import { refuse } from './refuse.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { Target } from './targets.ts'
@@ -44,6 +44,7 @@ export const readings = {
   'tls.cert': pairedWith('tls.key', 'a certificate needs tls.key, its private key, too'),
   'tls.key': pairedWith('tls.cert', 'a private key needs tls.cert, its certificate, too'),
   'vault.passphrase_file': besideData,
+  node_url: nodeUrlOf,
   'server.public_url': publicUrlOf,
   'server.trusted_proxies': networksOf,
   'audit.checkpoint_copy': besideData,

@@ -13,6 +13,8 @@ export type GateBegin = {
   readonly address: string
   /** Ports of the service, which nobody reaches by way of itself. */
   readonly ports: readonly number[]
+  /** Certificate and key that this node shows other nodes; null where there are none. */
+  readonly nodeIdentity: { readonly cert: string; readonly key: string } | null
 }
 
 /** From the first gate process to one that it started. */

@@ -121,3 +121,25 @@ export async function issueLeaf(input: {
   })
   return { cert: textOf(cert), key: await pemOfKey(keys) }
 }
+
+/** A certificate by which other nodes know this one: signed by nobody, since they are told its fingerprint. */
+export async function issueOwn(input: {
+  readonly name: string
+  readonly nowMs: number
+}): Promise<Pair> {
+  const keys = await newKeys()
+  const cert = await X509CertificateGenerator.createSelfSigned({
+    serialNumber: serial(),
+    name: `CN=${input.name}, O=Gatehouse`,
+    notBefore: new Date(input.nowMs - earlierMs),
+    notAfter: new Date(input.nowMs + authorityDays * dayMs),
+    signingAlgorithm: algorithm,
+    keys: keys as never,
+    extensions: [
+      new BasicConstraintsExtension(false, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+      new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth]),
+    ],
+  })
+  return { cert: textOf(cert), key: await pemOfKey(keys) }
+}

@@ -79,11 +79,16 @@ const columnsOf = (policyHere: string | null): readonly Column<ServerNode>[] => 
     header: text.node,
     wide: true,
     sortBy: ({ name }) => name,
-    cell: ({ name, answering, place, address, log_finding }) => (
+    cell: ({ name, answering, place, address, log_finding, unreachable }) => (
       <>
         <span className="font-medium">{name}</span>
         {answering && <span className="text-ink-soft"> ({text.this})</span>}
         <p className="mono text-ink-soft">{address ?? '–'}</p>
+        {unreachable !== null && (
+          <p className="text-warn">
+            <Visible text={text.unreachable(name, unreachable)} />
+          </p>
+        )}
         <p className="mono text-ink-soft">{place}</p>
         {log_finding && (
           <p className="text-bad">

@@ -13,18 +13,29 @@ export type NodeFacts = Pick<
   /** Where that folder lies. */
   readonly site_path: string | null
   readonly sees_marks: readonly string[]
+  /** SHA-256 of the certificate that the node shows other nodes. */
+  readonly certificate: string | null
 }
 
 const idle = { policy_version: null, sessions: 0, processes: 0 }
 const none: NodeFacts = {
   ...{ ...idle, log_finding: null },
-  ...{ site: null, site_mark: null, site_path: null, sees_marks: [] },
+  ...{ site: null, site_mark: null, site_path: null, sees_marks: [], certificate: null },
 }
 
 /** One that is of another version may say more or less. */
 export const factsIn = ({ facts_json }: StoredNode): NodeFacts => {
   const facts = { ...none, ...parseStored<Partial<NodeFacts>>(facts_json, 'nodes.facts_json') }
-  const { policy_version, sessions, processes, site, site_mark, site_path, sees_marks } = facts
+  const {
+    policy_version,
+    sessions,
+    processes,
+    site,
+    site_mark,
+    site_path,
+    sees_marks,
+    certificate,
+  } = facts
   const log_finding = LogFinding.safeParse(facts.log_finding).data ?? null
   return {
     policy_version,
@@ -35,13 +46,19 @@ export const factsIn = ({ facts_json }: StoredNode): NodeFacts => {
     site_mark,
     site_path,
     sees_marks,
+    certificate,
   }
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
 /** A node as people see it. One that does not run runs nothing. */
-export const nodeRecord = (node: StoredNode, nowMs: number, answering: string): ServerNode => {
+export const nodeRecord = (
+  node: StoredNode,
+  nowMs: number,
+  answering: string,
+  unreachable: string | null,
+): ServerNode => {
   const { name, place, address, version } = node
   const status = standingOf(node, nowMs)
   const runs = status === 'active' || status === 'draining'
@@ -52,7 +69,7 @@ export const nodeRecord = (node: StoredNode, nowMs: number, answering: string): 
     started_at: iso(node.started_ms),
     seen_at: iso(node.seen_ms),
     ...(runs ? { policy_version, sessions, processes } : idle),
-    ...{ log_finding, site },
+    ...{ log_finding, site, unreachable: runs ? unreachable : null },
   }
 }
 

@@ -28,6 +28,7 @@ import { Presence, type PresenceDeps } from './presence.ts'
 import { recordMove } from './record-move.ts'
 import type { SharedPolicy } from './shared-policy.ts'
 import { isOtherServing, type SiteDeps, takeAgents, whereIs } from './sites.ts'
+import { Ways } from './ways.ts'
 
 export type NodesDeps = Basics &
   PresenceDeps &
@@ -51,6 +52,8 @@ export interface NodeUseCases {
 }
 
 export type Nodes = Part<NodeUseCases> & {
+  /** Ways to the nodes that have folders of agents. */
+  readonly ways: Ways
   /** Raises `NodeUnfit` where this node may not serve beside those there are. */
   assertFits(): Promise<void>
   sharedAuthority(): Promise<string | null>
@@ -72,12 +75,15 @@ export type Nodes = Part<NodeUseCases> & {
 const takeEveryMs = 60_000
 const moveEveryMs = 2_000
 
-type Deps = NodesDeps & { readonly presence: Presence }
+type Deps = NodesDeps & { readonly presence: Presence; readonly ways: Ways }
 
-async function showNode({ storage, node, presence }: Deps, name: string): Promise<ServerNode> {
+async function showNode(
+  { storage, node, presence, ways }: Deps,
+  name: string,
+): Promise<ServerNode> {
   const found = await presence.find(name)
   if (!found) throw new GatehouseError('NodeNotFound', { name })
-  return nodeRecord(found, await storage.wallMs(), node)
+  return nodeRecord(found, await storage.wallMs(), node, ways.faultOf(name))
 }
 
 /** Refusal to tell something to a node that does not hear it. */
@@ -158,7 +164,8 @@ async function forgetNode(op: Op, deps: Deps, name: string): Promise<ForgottenNo
 /** Nodes of the installation: which there are, and whether this one fits. */
 export function bindNodes(given: NodesDeps): Nodes {
   const presence = new Presence(given)
-  const deps = { ...given, presence }
+  const ways = new Ways(given)
+  const deps = { ...given, presence, ways }
   const sharing = new EventSharing(deps)
   const taking = new PollLoop(deps, {
     name: 'looking for agents whose workspace came to this node',
@@ -176,6 +183,7 @@ export function bindNodes(given: NodesDeps): Nodes {
     look: () => followMoves(deps),
   })
   return {
+    ways,
     useCases: {
       async listNodes() {
         const known = await deps.storage.nodes.list()
@@ -198,7 +206,7 @@ export function bindNodes(given: NodesDeps): Nodes {
     sharedAuthority: () => sharedAuthority(deps),
     recordAuthority: (fingerprint) => recordAuthority(deps, fingerprint),
     recordMove: (op) => recordMove(op, deps),
-    whereIs: (site) => whereIs(deps, site),
+    whereIs: (site) => whereIs({ ...deps, faultOf: (name) => ways.faultOf(name) }, site),
     isOtherServing: (node, site) => isOtherServing(deps, node, site),
     awaySites: () => presence.awaySites(),
     health: () => presence.health(),

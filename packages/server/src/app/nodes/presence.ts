@@ -27,6 +27,8 @@ export type PresenceDeps = Pick<Basics, 'storage' | 'clock' | 'log'> &
     readonly listeners: {
       /** Where agents reach this node. */
       readonly address: string | null
+      /** Certificate that other nodes know this one by. */
+      readonly nodeCertificate: string | null
       readonly draining: boolean
       /** Tells whoever asks whether calls may be sent here: the name of this node where it takes none. */
       drain(node: string | null): void
@@ -235,7 +237,7 @@ export class Presence {
   }
 
   #seen(seen_ms: number): Pick<StoredNode, 'seen_ms' | 'facts_json'> {
-    const { policy, sessions, processesRunning, logFinding, workspaces } = this.#deps
+    const { policy, sessions, processesRunning, logFinding, workspaces, listeners } = this.#deps
     const facts: NodeFacts = {
       site: workspaces.site,
       site_mark: this.#siteMark,
@@ -245,6 +247,7 @@ export class Presence {
       sessions: sessions.count(),
       processes: processesRunning(),
       log_finding: logFinding(),
+      certificate: listeners.nodeCertificate,
     }
     return { seen_ms, facts_json: JSON.stringify(facts) }
   }

@@ -120,13 +120,18 @@ export async function isOtherServing(
 
 /** Words on which node has a folder of workspaces now. */
 export async function whereIs(
-  { storage }: Pick<Basics, 'storage'>,
+  { storage, faultOf }: Pick<Basics, 'storage'> & { faultOf(node: string): string | null },
   wanted: string,
 ): Promise<string> {
   const nowMs = await storage.wallMs()
   const having = (await storage.nodes.list()).filter((node) => factsIn(node).site === wanted)
   const running = having.find((node) => runs(node, nowMs))
-  if (running) return `${running.name} has it, at ${running.address ?? running.place}`
+  if (running) {
+    const { name, address, place } = running
+    const fault = faultOf(name)
+    const why = fault === null ? '' : `, and this node can't reach it there (${fault})`
+    return `${name} has it, at ${address ?? place}${why}`
+  }
   const [gone] = having
   return gone
     ? `${gone.name} (${gone.place}) has it, which does not run now`

@@ -8,11 +8,12 @@ import type { App } from '../../app/app.ts'
 import { Hold } from '../../app/call/hold.ts'
 import type { Held, MemoryBudget } from '../../app/call/memory-budget.ts'
 import type { AgentOp } from '../../app/call/op.ts'
+import type { Ways } from '../../app/nodes/ways.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
 import { Admission, upgradeToken } from '../http/admission.ts'
 import { createHostCheck } from '../http/allowed-hosts.ts'
-import { createClientAddress } from '../http/client-address.ts'
+import { type ClientAddress, createClientAddress } from '../http/client-address.ts'
 import { closeWithConnection } from '../http/close-with-connection.ts'
 import { describeThrown } from '../http/describe-thrown.ts'
 import { FaultyRequest } from '../http/envelope.ts'
@@ -46,7 +47,9 @@ import { McpWebSockets } from '../mcp/websocket.ts'
 import { answerRpc } from '../rpc/answer-rpc.ts'
 
 import { FastConnection, type FastPath } from './fast-path/fast-connection.ts'
+import { Forwarder } from './forwarder.ts'
 import { type GatewayRequest, refuseRequest } from './gateway-request.ts'
+import type { NodeLinks } from './node-links.ts'
 import { type HandOver, passOn } from './pass-on.ts'
 import { routeOf } from './route.ts'
 import { withoutOffer } from './upgrade-offer.ts'
@@ -67,6 +70,8 @@ export type GatewayOptions = {
   readonly page?: () => string | null
   /** The way to the process that serves the agent of a token, where there are several; null where that is this one. */
   readonly wayTo?: (token: string) => Promise<HandOver | null>
+  /** Other nodes, where agents are bound to the one that has their folders. */
+  readonly nodes?: { readonly links: NodeLinks; readonly ways: Ways } | undefined
   /** Hears of wrong tokens: the first of an address and minute, then the count of the rest. */
   readonly onTokenFailures?: (report: TokenFailureReport) => void
 }
@@ -104,6 +109,7 @@ export class GatewayServer {
   readonly #limits: GatewayLimits
   readonly #admission: Admission
   readonly #failures: TokenFailures
+  readonly #clientAddress: ClientAddress
   readonly #lag: LoopLag
   readonly #memory: MemoryBudget
   readonly #exchanges: Exchanges
@@ -113,6 +119,8 @@ export class GatewayServer {
   readonly #streams: PushStreams
   readonly #names: ToolNames
   readonly #streamable: StreamableHttp
+  /** Null where there are no other nodes. */
+  readonly #forwarder: Forwarder | null
   readonly #sweeper: NodeJS.Timeout
   readonly #fast = new Set<FastConnection>()
   readonly server: Server
@@ -139,8 +147,8 @@ export class GatewayServer {
       allowedOrigins: options.allowedOrigins,
       headersMax: limits.headersMax,
       failures: this.#failures,
-      clientAddress: createClientAddress(options.trustedProxies ?? []),
     })
+    this.#clientAddress = createClientAddress(options.trustedProxies ?? [])
     this.#lag = new LoopLag(limits.loopLagMs, limits.shedAfterMs, now())
     this.#memory = app.memory
     this.#exchanges = new Exchanges(app)
@@ -154,6 +162,7 @@ export class GatewayServer {
     this.#sockets = new McpWebSockets(deps, this.#perAgent)
     this.#streams = new PushStreams(deps, this.#perAgent)
     this.#streamable = new StreamableHttp(deps, this.#streams)
+    this.#forwarder = options.nodes ? new Forwarder({ ...options.nodes, memory }) : null
     this.server = this.#emptyServer()
     this.#serveByNode = takeNodesListener(this.server)
     this.#setUp(this.server)
@@ -182,6 +191,7 @@ export class GatewayServer {
     this.#headless.closeSilent()
     this.#streams.stop()
     this.#sockets.stop()
+    this.#forwarder?.stop()
     // A connection that becomes idle after `close` would keep the server waiting.
     const idle = setInterval(() => this.#closeIdle(), 20)
     const cancel = setTimeout(() => {
@@ -190,6 +200,7 @@ export class GatewayServer {
     }, graceMs)
     const cut = setTimeout(() => {
       this.#sockets.terminate()
+      this.#forwarder?.terminate()
       this.server.closeAllConnections()
       for (const { socket } of this.#fast) socket.destroy()
     }, graceMs + socketSendsMs)
@@ -228,7 +239,9 @@ export class GatewayServer {
       },
       handOver: this.#serveByNode,
     }
-    const { wayTo } = this.#options
+    const { wayTo, nodes } = this.#options
+    const links = nodes?.links
+    if (links) links.serve = (secured) => void server.emit('connection', secured)
     server.on('connection', (socket) => {
       this.#connections++
       this.#headless.add(socket)
@@ -238,12 +251,13 @@ export class GatewayServer {
       }
       socket.once('close', left)
       const serve = (): void => void new FastConnection(fastPath, socket)
-      if (!wayTo) return serve()
+      if (!(wayTo || links) || links?.isLink(socket)) return serve()
       const gone = (): void => {
         socket.off('close', left)
         left()
       }
-      passOn(socket, { wayTo, gone, serve })
+      const secure = links && ((head: Buffer) => links.secure(socket, head))
+      passOn(socket, { wayTo, secure, gone, serve })
     })
     server.on('request', (req, res) => this.#serveNode(req, res, false))
     server.on('checkContinue', (req, res) => this.#serveNode(req, res, true))
@@ -304,12 +318,13 @@ export class GatewayServer {
     if (admitted.kind === 'refused') return refuseRequest(request, admitted.refusal)
     const { headers } = admitted
     if (this.#decidedByRoute(request, headers.upgrade !== undefined)) return
-    const known = await this.#admission.identify(bearerToken(headers.authorization), {
-      peer: socket.remoteAddress,
-      headers,
-    })
+    const address = this.#addressOf(socket, headers)
+    const known = await this.#admission.identify(bearerToken(headers.authorization), address)
     if (known.kind === 'refused') return refuseRequest(request, known.refusal)
-    const actor = actorOf(known.agent)
+    const { agent } = known
+    const forwarder = this.#forwarderFor(socket, agent)
+    if (forwarder && (await forwarder.request(request, { agent, address }))) return
+    const actor = actorOf(agent)
     if (request.by === 'node' && request.method === 'GET')
       return this.#streamable.get(request.req, request.res, actor)
     if (request.by === 'node' && request.method === 'DELETE')
@@ -326,6 +341,16 @@ export class GatewayServer {
     if (path === '/rpc') await this.#rpc(res, actor, headers, value, held)
     else if (request.by === 'node') await this.#mcp(request.req, request.res, actor, value, held)
     held.answered(res.writableLength)
+  }
+
+  #forwarderFor(socket: Socket, agent: AuthenticatedAgent): Forwarder | null {
+    return this.#forwarder?.concerns(socket, agent) ? this.#forwarder : null
+  }
+
+  /** Address of who asks; of what another node forwarded, the one that it says. */
+  #addressOf(socket: Socket, { forwardedFor }: FrontHeaders): string | undefined {
+    if (this.#options.nodes?.links.isLink(socket)) return forwardedFor
+    return this.#clientAddress(socket.remoteAddress, forwardedFor)
   }
 
   /** Decision by path and method alone; true where the request is answered or refused by that. */
@@ -468,13 +493,15 @@ export class GatewayServer {
     if (this.#lag.shedding) return refusals.overloaded
     const presented = upgradeToken(admitted.headers.authorization, address, presentedToken)
     if (presented.kind === 'refused') return presented.refusal
-    const known = await this.#admission.identify(presented, {
-      peer: req.socket.remoteAddress,
-      headers: admitted.headers,
-    })
+    const from = this.#addressOf(req.socket, admitted.headers)
+    const known = await this.#admission.identify(presented, from)
     if (known.kind === 'refused') return known.refusal
     if (socket.destroyed) return null
-    const accepted = this.#sockets.accept(req, socket, head, actorOf(known.agent))
+    const { agent, token } = known
+    const asking = { agent, token, address: from }
+    const forwarder = this.#forwarderFor(req.socket, agent)
+    if (await forwarder?.upgrade({ req, socket, head }, asking)) return null
+    const accepted = this.#sockets.accept(req, socket, head, actorOf(agent))
     return accepted ? null : tooManyConnections(this.#limits.connectionsPerAgentMax)
   }
 }

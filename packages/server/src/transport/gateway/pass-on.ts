@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { isTls } from './node-links.ts'
 
 type Handle = { reading: boolean; readStart(): void; readStop(): void }
 
@@ -41,7 +42,9 @@ const goOnReading = (socket: Socket): void => {
 
 type Ways = {
   /** The way to the process that serves the agent of a token; null where that is this one. */
-  readonly wayTo: (token: string) => Promise<HandOver | null>
+  readonly wayTo?: ((token: string) => Promise<HandOver | null>) | undefined
+  /** Takes a connection of TLS, as other nodes open them; absent where there are none. */
+  readonly secure?: ((head: Buffer) => void) | undefined
   /** Somebody else took it. */
   readonly gone: () => void
   /** Serves it here. */
@@ -49,10 +52,11 @@ type Ways = {
 }
 
 /**
- * Gives a connection to the process that serves the agent of its first request. This is about where it is quick, never about
+ * Gives a connection to whom its first bytes are for: another node that opened it, or the process that serves the agent of its
+ * first request. The second is about where it is quick, never about
  * what is allowed: each process checks every request, and can serve any agent.
  */
-export const passOn = (socket: Socket, { wayTo, gone, serve }: Ways): void => {
+export const passOn = (socket: Socket, { wayTo, secure, gone, serve }: Ways): void => {
   const failed = (): void => void socket.destroy()
   const ended = (): void => void socket.end()
   const forget = (): void => {
@@ -78,8 +82,13 @@ export const passOn = (socket: Socket, { wayTo, gone, serve }: Ways): void => {
   }
   const read = (head: Buffer): void => {
     clearTimeout(quiet)
-    const token = tokenIn(head)
-    if (token === null) return here(head)
+    if (secure && isTls(head)) {
+      forget()
+      gone()
+      return secure(head)
+    }
+    const token = wayTo ? tokenIn(head) : null
+    if (!wayTo || token === null) return here(head)
     socket.off('data', read)
     socket.pause()
     wayTo(token).then(

@@ -1,6 +1,5 @@
 import type { AuthenticatedAgent } from '../../app/agents/agent-directory.ts'
 import type { App } from '../../app/app.ts'
-import type { ClientAddress } from './client-address.ts'
 import type { FrontHeaders } from './read-headers.ts'
 import { readHeaders } from './read-headers.ts'
 import { type Refusal, refusals, tooManyFailures, unauthenticated } from './respond.ts'
@@ -9,7 +8,11 @@ import type { TokenFailures } from './token-failures.ts'
 
 export type Admitted = { readonly kind: 'admitted'; readonly headers: FrontHeaders }
 export type Refused = { readonly kind: 'refused'; readonly refusal: Refusal }
-export type Known = { readonly kind: 'known'; readonly agent: AuthenticatedAgent }
+export type Known = {
+  readonly kind: 'known'
+  readonly agent: AuthenticatedAgent
+  readonly token: string
+}
 
 const refused = (refusal: Refusal): Refused => ({ kind: 'refused', refusal })
 
@@ -20,7 +23,6 @@ export class Admission {
   readonly #origins: ReadonlySet<string>
   readonly #headersMax: number
   readonly #failures: TokenFailures
-  readonly #clientAddress: ClientAddress
 
   constructor(options: {
     readonly app: App
@@ -28,14 +30,12 @@ export class Admission {
     readonly allowedOrigins: readonly string[]
     readonly headersMax: number
     readonly failures: TokenFailures
-    readonly clientAddress: ClientAddress
   }) {
     this.#app = options.app
     this.#isOurHost = options.isOurHost
     this.#origins = new Set(options.allowedOrigins)
     this.#headersMax = options.headersMax
     this.#failures = options.failures
-    this.#clientAddress = options.clientAddress
   }
 
   admit(rawHeaders: readonly string[]): Admitted | Refused {
@@ -52,14 +52,12 @@ export class Admission {
   }
 
   /** Identifies the agent. Wrong tokens are counted by address, and a valid one passes whatever was counted. */
-  async identify(
-    presented: PresentedToken,
-    from: { readonly peer: string | undefined; readonly headers: FrontHeaders },
-  ): Promise<Known | Refused> {
-    const agent =
-      presented.kind === 'token' ? await this.#app.authenticateAgent(presented.token) : null
-    if (agent) return { kind: 'known', agent }
-    const address = this.#clientAddress(from.peer, from.headers.forwardedFor)
+  async identify(presented: PresentedToken, address: string | undefined): Promise<Known | Refused> {
+    if (presented.kind === 'token') {
+      const { token } = presented
+      const agent = await this.#app.authenticateAgent(token)
+      if (agent) return { kind: 'known', agent, token }
+    }
     if (this.#failures.add(address).limited) return refused(tooManyFailures)
     return refused(
       unauthenticated(

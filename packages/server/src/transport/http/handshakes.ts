@@ -1,13 +1,13 @@
-import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
-import { HeadlessSockets } from '../http/headless-sockets.ts'
+import type { Server } from 'node:tls'
+import { HeadlessSockets } from './headless-sockets.ts'
 
 const underWayMax = 512
 
 const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
 
-/** Bounds the TLS handshakes under way: when there are too many, the oldest goes. H12. */
-export function boundHandshakes(server: Server): void {
+/** Bounds the TLS handshakes under way, and returns them: when there are too many, the oldest goes. H12. */
+export function boundHandshakes(server: Server): HeadlessSockets {
   const sockets = new HeadlessSockets(underWayMax)
   const raw = new Map<string, Socket>()
   const done = (key: string): void => {
@@ -25,4 +25,5 @@ export function boundHandshakes(server: Server): void {
   server.on('secureConnection', (socket) => done(keyOf(socket)))
   // A connection without TLS, or with one that is too old, is closed by Node; there is nobody to tell.
   server.on('tlsClientError', (_error, socket) => socket.destroy())
+  return sockets
 }

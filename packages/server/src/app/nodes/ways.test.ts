@@ -1,0 +1,114 @@
+import type { StoredNode } from '@gatehouse/server/ports/nodes'
+import { createKit, type Kit } from '@gatehouse/testkit'
+import { expect, test } from 'vitest'
+import { Ways } from './ways.ts'
+
+const openKit = async (): Promise<Kit> => {
+  const opened: { kit: Kit | null } = { kit: null }
+  const wallMs = async () => opened.kit?.clock.wall() ?? 0
+  opened.kit = await createKit({
+    storage: (own) => ({ ...own, isShared: true, isNetworked: true, wallMs }),
+  })
+  return opened.kit
+}
+
+const waysOf = ({ storage, clock, parts }: Kit, site: string | null = 'site-a'): Ways =>
+  new Ways({ storage, clock, node: parts.node, workspaces: { site } })
+
+const putNode = async (
+  kit: Kit,
+  { name, ...facts }: { readonly name: string } & Readonly<Record<string, string | null>>,
+  over: Partial<StoredNode> = {},
+): Promise<void> => {
+  const nowMs = kit.clock.wall()
+  await kit.storage.nodes.put({
+    ...{ name, place: `${name}:/data`, version: '0.1.0', address: `http://${name}.example:7700` },
+    ...{ state: 'active', started_ms: nowMs, seen_ms: nowMs },
+    facts_json: JSON.stringify({ site: 'site-b', certificate: `of ${name}`, ...facts }),
+    ...over,
+  })
+}
+
+const away = { site: 'site-b' }
+
+test('an agent is away where its folder is that of another node, and never where there is one folder', async () => {
+  await using kit = await openKit()
+  const ways = waysOf(kit)
+  expect(ways.areNeeded).toBe(true)
+  expect([away, { site: 'site-a' }, { site: null }].map((agent) => ways.isAway(agent))).toEqual([
+    ...[true, false, false],
+  ])
+  expect(await ways.to({ site: 'site-a' })).toBeNull()
+  const alone = waysOf(kit, null)
+  expect(alone.areNeeded).toBe(false)
+  expect(alone.isAway(away)).toBe(false)
+})
+
+test('the way leads to a node that runs and has the folder, to one that drains where no other has it', async () => {
+  await using kit = await openKit()
+  const ways = waysOf(kit)
+  const later = () => kit.clock.move(1_000)
+  expect(await ways.to(away)).toBeNull()
+  await putNode(kit, { name: 'b' }, { state: 'draining' })
+  // What is known is a second old at most.
+  expect(await ways.to(away)).toBeNull()
+  later()
+  expect(await ways.to(away)).toEqual({
+    ...{ node: 'b', site: 'site-b', host: 'b.example', port: 7700, certificate: 'of b' },
+  })
+  await putNode(kit, { name: 'c' }, { address: 'http://[fd00::3]:7701' })
+  await putNode(kit, { name: 'd', site: 'site-d' })
+  await putNode(kit, { name: 'e', site: 'site-a' })
+  later()
+  expect(await ways.to(away)).toMatchObject({ node: 'c', host: 'fd00::3', port: 7701 })
+  expect((await ways.all()).map(({ node }) => node)).toEqual(['c', 'd', 'b'])
+  const known = ['of b', 'of e', 'of x'].map((certificate) => ways.isOfNode(certificate))
+  expect(await Promise.all(known)).toEqual([true, true, false])
+})
+
+test.each<[string, Readonly<Record<string, null>>, Partial<StoredNode>]>([
+  ['has stopped', {}, { state: 'stopped' }],
+  ['is missing', {}, { seen_ms: 0 }],
+  ['does not listen', {}, { address: null }],
+  ['has an older version, which shows no certificate', { certificate: null }, {}],
+  ['has no folder', { site: null }, {}],
+])('no way leads to a node that %s', async (_, facts, over) => {
+  await using kit = await openKit()
+  const ways = waysOf(kit)
+  await putNode(kit, { name: 'b', ...facts }, over)
+  expect(await ways.to(away)).toBeNull()
+  expect(await ways.all()).toEqual([])
+})
+
+test('a node that could not be reached is left alone for a second, and why is told until it is reached', async () => {
+  await using kit = await openKit()
+  const ways = waysOf(kit)
+  await putNode(kit, { name: 'b' })
+  await putNode(kit, { name: 'c' })
+  ways.failed('b', 'ECONNREFUSED')
+  expect(await ways.to(away)).toMatchObject({ node: 'c' })
+  ways.failed('c', 'ECONNREFUSED')
+  expect(await ways.to(away)).toBeNull()
+  kit.clock.move(1_000)
+  expect(await ways.to(away)).toMatchObject({ node: 'b' })
+  expect(ways.faultOf('b')).toBe('ECONNREFUSED')
+  ways.reached('b')
+  expect(ways.faultOf('b')).toBeNull()
+})
+
+test('a database that does not answer is asked again by the next one', async () => {
+  await using kit = await openKit()
+  let fails = true
+  const { nodes } = kit.storage
+  const list = async () => {
+    if (fails) throw new Error('away')
+    return nodes.list()
+  }
+  const storage = { ...kit.storage, nodes: { ...nodes, list } }
+  const { clock, parts } = kit
+  const ways = new Ways({ storage, clock, node: parts.node, workspaces: { site: 'site-a' } })
+  await putNode(kit, { name: 'b' })
+  await expect(ways.to(away)).rejects.toThrow('away')
+  fails = false
+  expect(await ways.to(away)).toMatchObject({ node: 'b' })
+})

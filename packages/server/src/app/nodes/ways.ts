@@ -1,0 +1,121 @@
+import { standingOf } from '../../domain/nodes.ts'
+import type { StoredAgent } from '../../ports/agents.ts'
+import type { StoredNode } from '../../ports/nodes.ts'
+import type { Workspaces } from '../../ports/workspaces.ts'
+import type { Basics } from '../call/basics.ts'
+import { factsIn } from './node-record.ts'
+import { runs } from './sites.ts'
+
+export type WaysDeps = Pick<Basics, 'storage' | 'clock'> & {
+  readonly node: string
+  readonly workspaces: Pick<Workspaces, 'site'>
+}
+
+/** Way to another node, over which requests of agents are forwarded. */
+export type Way = {
+  readonly node: string
+  /** Folder of workspaces that the node has. */
+  readonly site: string
+  readonly host: string
+  readonly port: number
+  /** SHA-256 of the certificate that the node shows, and is known by. */
+  readonly certificate: string
+}
+
+type Seen = { readonly ways: readonly Way[]; readonly certificates: ReadonlySet<string> }
+
+/** A node that has just come or gone is seen as much later, and one that failed is tried again after it. */
+const seenForMs = 1_000
+const nothing: Seen = { ways: [], certificates: new Set() }
+
+/** A node of a version that forwards nothing says no certificate, and one that does not listen no address. */
+const wayOf = (node: StoredNode): Way | null => {
+  const { site, certificate } = factsIn(node)
+  if (site === null || certificate === null || !URL.canParse(node.address ?? '')) return null
+  const { hostname, port } = new URL(node.address ?? '')
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return { node: node.name, site, host, port: Number(port || 80), certificate }
+}
+
+/** The other nodes, as far as requests of agents are forwarded to them: to the node that has an agent's folders. */
+export class Ways {
+  readonly #deps: WaysDeps
+  #seen: Promise<Seen> = Promise.resolve(nothing)
+  #seenMs = Number.NEGATIVE_INFINITY
+  /** Nodes that could not be reached: why, and when that was. */
+  readonly #faults = new Map<string, { readonly reason: string; readonly failedMs: number }>()
+
+  constructor(deps: WaysDeps) {
+    this.#deps = deps
+  }
+
+  /** Whether there can be other nodes that have folders of their own. */
+  get areNeeded(): boolean {
+    return this.#deps.workspaces.site !== null
+  }
+
+  /** Whether the folders of an agent are those of another node. */
+  isAway({ site }: Pick<StoredAgent, 'site'>): boolean {
+    const own = this.#deps.workspaces.site
+    return own !== null && site !== null && site !== own
+  }
+
+  /** The way to a node that has the agent's folders: one that is draining where no other has them. Null where none runs. */
+  async to(agent: Pick<StoredAgent, 'site'>): Promise<Way | null> {
+    if (!this.isAway(agent)) return null
+    const { ways } = await this.#look()
+    return ways.find((way) => way.site === agent.site && !this.#hasJustFailed(way.node)) ?? null
+  }
+
+  /** All nodes that run and have other folders. */
+  async all(): Promise<readonly Way[]> {
+    return (await this.#look()).ways.filter((way) => this.isAway(way))
+  }
+
+  /** Whether it is the certificate of another node that runs. */
+  async isOfNode(certificate: string): Promise<boolean> {
+    return (await this.#look()).certificates.has(certificate)
+  }
+
+  failed(node: string, reason: string): void {
+    this.#faults.set(node, { reason, failedMs: this.#deps.clock.now() })
+  }
+
+  reached(node: string): void {
+    this.#faults.delete(node)
+  }
+
+  /** Why a node could not be reached the last time; null where it could, or nobody tried. */
+  faultOf(node: string): string | null {
+    return this.#faults.get(node)?.reason ?? null
+  }
+
+  #hasJustFailed(node: string): boolean {
+    const fault = this.#faults.get(node)
+    return fault !== undefined && this.#deps.clock.now() - fault.failedMs < seenForMs
+  }
+
+  #look(): Promise<Seen> {
+    const nowMs = this.#deps.clock.now()
+    if (nowMs - this.#seenMs < seenForMs) return this.#seen
+    this.#seenMs = nowMs
+    this.#seen = this.#read()
+    // The next one looks again; this one raises where it is awaited.
+    this.#seen.catch(() => (this.#seenMs = Number.NEGATIVE_INFINITY))
+    return this.#seen
+  }
+
+  async #read(): Promise<Seen> {
+    const { storage, node: own } = this.#deps
+    const nowMs = await storage.wallMs()
+    const others = (await storage.nodes.list()).filter(({ name }) => name !== own)
+    const running = others.filter((node) => runs(node, nowMs))
+    const isDraining = (node: StoredNode) => Number(standingOf(node, nowMs) === 'draining')
+    const bestFirst = running.toSorted((a, b) => isDraining(a) - isDraining(b))
+    const certificates = running.flatMap((node) => factsIn(node).certificate ?? [])
+    return {
+      ways: bestFirst.flatMap((node) => wayOf(node) ?? []),
+      certificates: new Set(certificates),
+    }
+  }
+}

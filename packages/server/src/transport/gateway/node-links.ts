@@ -1,0 +1,220 @@
+import { Agent, type ClientRequest, type RequestOptions, request } from 'node:http'
+import type { Socket } from 'node:net'
+import { connect, createServer, type TLSSocket } from 'node:tls'
+import type { Way, Ways } from '../../app/nodes/ways.ts'
+import type { Log } from '../../ports/log.ts'
+import { boundHandshakes } from '../http/handshakes.ts'
+import type { HeadlessSockets } from '../http/headless-sockets.ts'
+
+export type NodeLinksOptions = {
+  readonly ways: Pick<Ways, 'all' | 'isOfNode' | 'failed' | 'reached'>
+  /** Certificate and key of this node as PEM: other nodes know it by the fingerprint. */
+  readonly identity: { readonly cert: string; readonly key: string }
+  readonly log: Log
+}
+
+/** Longer than any network between nodes takes; requests are served here meanwhile, as far as they can be. */
+const connectMs = 2_000
+const handshakeMs = 5_000
+const lookEveryMs = 10_000
+const tlsVersion = 'TLSv1.3'
+/** First byte of a TLS connection: a record of its handshake. */
+const handshakeRecord = 0x16
+
+/** Whether a connection begins as one of TLS does. */
+export const isTls = (head: Buffer): boolean => head[0] === handshakeRecord
+
+const fingerprintOf = (socket: TLSSocket): string | null =>
+  socket.getPeerX509Certificate()?.fingerprint256 ?? null
+
+/** Connections to one node, kept open for the next request. */
+class LinkAgent extends Agent {
+  readonly #open: () => Promise<TLSSocket>
+
+  constructor(open: () => Promise<TLSSocket>) {
+    super({ keepAlive: true, maxFreeSockets: 64 })
+    this.#open = open
+  }
+
+  override createConnection(
+    _options: unknown,
+    opened?: (cause: Error | null, socket: TLSSocket) => void,
+  ): undefined {
+    this.#open().then(
+      (socket) => opened?.(null, socket),
+      (cause: Error) => opened?.(cause, undefined as never),
+    )
+  }
+}
+
+type Link = { readonly way: Way; readonly agent: LinkAgent; readonly sockets: Set<TLSSocket> }
+
+/**
+ * Connections between nodes, on the port of the gateway: TLS in which each side shows a certificate of its own and knows the
+ * other by what its line in the database says. No authority is asked, so none can be deceived.
+ */
+export class NodeLinks implements Disposable {
+  readonly #options: NodeLinksOptions
+  readonly #server: ReturnType<typeof createServer>
+  readonly #handshakes: HeadlessSockets
+  readonly #linked = new WeakSet<object>()
+  readonly #links = new Map<string, Link>()
+  #looking: NodeJS.Timeout | null = null
+  /** Gets the connections of other nodes. */
+  serve: (socket: TLSSocket) => void = (socket) => socket.destroy()
+
+  constructor(options: NodeLinksOptions) {
+    this.#options = options
+    this.#server = createServer({
+      ...options.identity,
+      minVersion: tlsVersion,
+      requestCert: true,
+      // A fingerprint is compared instead, in `#admit`.
+      rejectUnauthorized: false,
+      handshakeTimeout: handshakeMs,
+    })
+    this.#handshakes = boundHandshakes(this.#server)
+    this.#server.on('secureConnection', (secured) => void this.#admit(secured))
+  }
+
+  /** Looks now and then whether the other nodes can be reached, and leaves those that are gone. */
+  start(): void {
+    const look = (): void => {
+      this.look().catch((err: unknown) =>
+        this.#options.log.warn({ err }, 'other nodes could not be looked for'),
+      )
+    }
+    this.#looking = setInterval(look, lookEveryMs)
+    this.#looking.unref()
+    look()
+  }
+
+  /** Takes a connection that begins with `head`, as another node's may. */
+  secure(socket: Socket, head: Buffer): void {
+    socket.pause()
+    socket.unshift(head)
+    socket.on('error', () => socket.destroy())
+    this.#server.emit('connection', socket)
+  }
+
+  /** Whether a request that comes over it was forwarded by another node. */
+  isLink(socket: object): boolean {
+    return this.#linked.has(socket)
+  }
+
+  /** A connection to that node. Raises where there is none. */
+  async connect(way: Way): Promise<TLSSocket> {
+    const { ways } = this.#options
+    try {
+      const socket = await this.#dial(way)
+      ways.reached(way.node)
+      return socket
+    } catch (cause) {
+      const { code, message } = cause as NodeJS.ErrnoException
+      ways.failed(way.node, code ?? message)
+      throw cause
+    }
+  }
+
+  /** Begins a request over a kept connection; its event `socket` says that there is one. */
+  request(way: Way, options: RequestOptions): ClientRequest {
+    return request({ ...options, agent: this.#linkTo(way).agent })
+  }
+
+  /** Leaves nodes that are gone: one that hangs, or whose machine is away, closes nothing by itself. */
+  async look(): Promise<void> {
+    const { ways } = this.#options
+    for (const [name, { way }] of this.#links)
+      if (!(await ways.isOfNode(way.certificate))) this.#leave(name)
+    for (const way of await ways.all()) {
+      const { agent } = this.#linkTo(way)
+      const isKept = Object.keys(agent.freeSockets).length + Object.keys(agent.sockets).length > 0
+      if (!isKept) await this.#probe(way)
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#looking) clearInterval(this.#looking)
+    this.#handshakes.closeAll()
+    for (const name of this.#links.keys()) this.#leave(name)
+  }
+
+  /** @SECURITY Who shows no certificate of a node that runs is told nothing; node-links.test.ts. */
+  async #admit(secured: TLSSocket): Promise<void> {
+    secured.on('error', () => secured.destroy())
+    const fingerprint = fingerprintOf(secured)
+    const isNode =
+      fingerprint !== null &&
+      (await this.#options.ways.isOfNode(fingerprint).catch((err: unknown) => {
+        this.#options.log.warn({ err }, 'another node could not be looked up')
+        return false
+      }))
+    if (!isNode || secured.destroyed) return void secured.destroy()
+    this.#linked.add(secured)
+    this.serve(secured)
+  }
+
+  /** @SECURITY Nothing is sent to who shows another certificate than that node's; node-links.test.ts. */
+  #dial(way: Way): Promise<TLSSocket> {
+    const { host, port, certificate } = way
+    return new Promise((resolve, reject) => {
+      const socket = connect({
+        ...{ host, port, ...this.#options.identity, minVersion: tlsVersion },
+        // A fingerprint is compared instead, below.
+        rejectUnauthorized: false,
+      })
+      const late = setTimeout(
+        () => socket.destroy(new Error(`no answer within ${connectMs / 1_000} s`)),
+        connectMs,
+      )
+      const ended = (): void => void socket.destroy(new Error('the connection was closed'))
+      socket.once('error', reject)
+      socket.once('close', ended)
+      socket.once('secureConnect', () => {
+        clearTimeout(late)
+        socket.off('close', ended)
+        if (fingerprintOf(socket) !== certificate)
+          return void socket.destroy(new Error('another certificate is shown there'))
+        socket.off('error', reject)
+        socket.setNoDelay(true)
+        socket.setKeepAlive(true, lookEveryMs)
+        this.#keep(way, socket)
+        resolve(socket)
+      })
+    })
+  }
+
+  #keep(way: Way, socket: TLSSocket): void {
+    const { sockets } = this.#linkTo(way)
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  }
+
+  #linkTo(way: Way): Link {
+    const known = this.#links.get(way.node)
+    if (known?.way.certificate === way.certificate) return known
+    this.#leave(way.node)
+    const agent = new LinkAgent(() => this.connect(way))
+    const link = { way, agent, sockets: new Set<TLSSocket>() }
+    this.#links.set(way.node, link)
+    return link
+  }
+
+  async #probe(way: Way): Promise<void> {
+    try {
+      const socket = await this.connect(way)
+      socket.destroy()
+    } catch (err) {
+      const { node, host, port } = way
+      this.#options.log.debug({ err, node, host, port }, 'a node could not be reached')
+    }
+  }
+
+  #leave(name: string): void {
+    const link = this.#links.get(name)
+    if (!link) return
+    this.#links.delete(name)
+    link.agent.destroy()
+    for (const socket of link.sockets) socket.destroy()
+  }
+}
