@@ -46,6 +46,8 @@ type Listed = {
 // The SDK takes the WebSocket of the platform, which Node 20 has none of.
 Object.assign(globalThis, { WebSocket })
 
+const gatewayOf = ({ run }: Installation): string | undefined => run?.gateway_url
+
 const bearerOf = (token: string) => ({ Authorization: `Bearer ${token}` })
 
 const overHttp = ({ run }: Installation, token: string): Transport =>
@@ -443,13 +445,13 @@ describe.skipIf(missing !== null)(
       await one.kill()
       expect((await call(two, 'filesystem.read', file)).result?.error).toMatchObject({
         type: 'WorkspaceElsewhere',
-        message: `The workspace of mailbot is not on this node: ${first?.name} has it, at ${one.run?.gateway_url}, and this node can't reach it there (ECONNREFUSED).`,
+        message: `The workspace of mailbot is not on this node: ${first?.name} has it, at ${gatewayOf(one)}, and this node can't reach it there (ECONNREFUSED).`,
       })
       await using left = await connected(overWebSocket(two, token))
       const value = await left.callTool({ name: 'state__get', arguments: { key: 'k' } })
       expect(value.structuredContent).toMatchObject({ value: 1 })
       const unreachable = (await two.cli(['nodes', 'list'])).stdout
-      expect(unreachable).toContain(`${first?.name} can't be reached at ${one.run?.gateway_url}`)
+      expect(unreachable).toContain(`${first?.name} can't be reached at ${gatewayOf(one)}`)
       await one.start(flags)
       await expect
         .poll(async () => (await call(two, 'filesystem.read', file)).result)

@@ -32,13 +32,8 @@ export const surfaceOptions = (settings: Settings, { app, ids }: Composition, lo
   trustedProxies: settings['server.trusted_proxies'],
 })
 
-/** Links to other nodes, where there is what this one shows them. */
-export const linksOf = (
-  { app }: Composition,
-  identity: Pair | null,
-  log: Log,
-): NodeLinks | null => {
-  if (identity === null) return null
+/** Links to other nodes, which know this one by the certificate. */
+export const linksOf = ({ app }: Composition, identity: Pair, log: Log): NodeLinks => {
   app.listeners.nodeCertificate = fingerprintOf(identity.cert)
   return new NodeLinks({ ways: app.nodes.ways, identity, log })
 }

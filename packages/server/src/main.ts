@@ -6,7 +6,7 @@ import { dashboardPage, GatehouseError, type RunFile, setupUrl } from '@gatehous
 import type { App } from './app/app.ts'
 import { type Op, systemOp } from './app/call/op.ts'
 import type { BoundApp } from './app/create-app.ts'
-import { compose } from './compose.ts'
+import { type Composition, compose } from './compose.ts'
 import { type Flags, loadSettings } from './config/load.ts'
 import type { Settings } from './config/settings.ts'
 import { GatePool } from './gates/gate-pool.ts'
@@ -159,12 +159,22 @@ const wayThrough =
     return agent && !app.nodes.ways.isAway(agent) ? pool.wayTo(agent.name) : null
   }
 
-/** Certificate of this life of a node, where there can be others. */
-const identityFor = async ({ nodes }: BoundApp) => {
-  if (!nodes.ways.areNeeded) return null
+/** Links to other nodes, by a certificate of this life of the node; null where there can be no others. */
+const openLinks = async (composition: Composition, log: Log, opening: Disposal) => {
+  if (!composition.app.nodes.ways.areNeeded)
+    return { nodeIdentity: null, links: null, follow: () => undefined }
   const { issueOwn } = await import('./tls/issue.ts')
-  return issueOwn({ name: hostname(), nowMs: Date.now() })
+  const nodeIdentity = await issueOwn({ name: hostname(), nowMs: Date.now() })
+  const links = opening.use(linksOf(composition, nodeIdentity, log))
+  return { nodeIdentity, links, follow: () => links.start() }
 }
+
+/** Address of the gateway for other machines, or its own where it has no other. */
+const addressFor = (
+  { node_url: url }: Settings,
+  { gateway: [first] }: NetworkPlaces,
+  own: string,
+) => url ?? first ?? own
 
 const addressOf = ({ host, port }: Listener) => ({ host, port })
 
@@ -238,13 +248,11 @@ export async function openService(
       }),
     ),
   )
-  const nodeIdentity = await identityFor(app)
-  const links = linksOf(composition, nodeIdentity, log)
-  if (links) opening.use(links)
+  const nodes = await openLinks(composition, log, opening)
   const gateway = await listening(
     listeners.gateway,
     openGateway({
-      ...gatewayOptions(settings, composition, log, links),
+      ...gatewayOptions(settings, composition, log, nodes.links),
       ...addressOf(listeners.gateway),
       ...(pool ? { wayTo: wayThrough(pool, app) } : {}),
     }),
@@ -261,19 +269,19 @@ export async function openService(
   app.listeners.opened('gateway')
   const urls = { gateway_url: gateway.url, dashboard_url: dashboard.url }
   const network = networkPlaces(settings, urls)
-  app.listeners.address = settings.node_url ?? network.gateway[0] ?? gateway.url
+  app.listeners.address = addressFor(settings, network, gateway.url)
   for (const url of [gateway.url, userApi.url, dashboard.url])
     app.listeners.ports.add(Number(new URL(url).port))
   const op = systemOp({ ids, signal: new AbortController().signal })
   await unlockVault(app, op, settings, log)
   await app.start()
-  links?.start()
+  nodes.follow()
   await pool?.start({
     flags,
     page: app.listeners.page,
     address: app.listeners.address,
     ports: [...app.listeners.ports],
-    nodeIdentity,
+    nodeIdentity: nodes.nodeIdentity,
   })
   const wake = opening.use(
     await listening(listeners.wake, openWakePort({ app, log, port: settings.wake_port })),

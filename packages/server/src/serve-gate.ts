@@ -44,8 +44,8 @@ const openGate = async (begin: GateBegin, link: GateLink) => {
   const composition = opening.use(await compose(settings, log, { scrubber, output, gates: link }))
   const { app, ids } = composition
   app.listeners.expect('gateway')
-  const links = linksOf(composition, begin.nodeIdentity, log)
-  if (links) opening.use(links)
+  const { nodeIdentity } = begin
+  const links = nodeIdentity && opening.use(linksOf(composition, nodeIdentity, log))
   const gateway = new GatewayServer(gatewayOptions(settings, composition, log, links))
   opening.defer(() => gateway.close(graceMs))
   app.listeners.page = begin.page

@@ -283,6 +283,8 @@ test('noise that begins like TLS is closed, and takes no place', async () => {
   socket.write(Buffer.from([0x16, 3, 1, 0, 5, 9, 9, 9, 9, 9]))
   await once(socket, 'close')
   await until(() => there.connections() === 0)
+  expect((await rpc('alpha', 'test.echo')).status).toBe(200)
+  expect(ranHere).toBe(0)
 })
 
 test('a node that is gone is left, with all that waits for it', async () => {

@@ -15,7 +15,7 @@ export type ForwarderDeps = {
   readonly memory: MemoryBudget
 }
 
-/** Who asks: its agent, and the address that its requests come from. */
+/** Agent that asks, and the address that it asks from. */
 export type Asking = { readonly agent: AuthenticatedAgent; readonly address: string | undefined }
 
 type ByNode = Extract<GatewayRequest, { by: 'node' }>
@@ -126,7 +126,7 @@ export class Forwarder {
         if (method === 'GET') this.#streams.add(res)
         pipeline(answer, res, () => {
           this.#streams.delete(res)
-          // What it still sends is read and dropped: whoever answered wants no more of it.
+          // Bytes that it still sends are read and dropped: whoever answered wants no more of them.
           req.unpipe(out)
           req.resume()
         })

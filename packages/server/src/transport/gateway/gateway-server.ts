@@ -313,7 +313,7 @@ export class GatewayServer {
   }
 
   async #route(request: GatewayRequest): Promise<void> {
-    const { path, socket, res } = request
+    const { socket } = request
     const admitted = this.#admission.admit(request.rawHeaders)
     if (admitted.kind === 'refused') return refuseRequest(request, admitted.refusal)
     const { headers } = admitted
@@ -324,7 +324,15 @@ export class GatewayServer {
     const { agent } = known
     const forwarder = this.#forwarderFor(socket, agent)
     if (forwarder && (await forwarder.request(request, { agent, address }))) return
-    const actor = actorOf(agent)
+    return this.#answer(request, actorOf(agent), headers)
+  }
+
+  async #answer(
+    request: GatewayRequest,
+    actor: AgentOp['actor'],
+    headers: FrontHeaders,
+  ): Promise<void> {
+    const { path, res } = request
     if (request.by === 'node' && request.method === 'GET')
       return this.#streamable.get(request.req, request.res, actor)
     if (request.by === 'node' && request.method === 'DELETE')

@@ -139,7 +139,7 @@ export class NodeLinks implements Disposable {
     for (const name of this.#links.keys()) this.#leave(name)
   }
 
-  /** @SECURITY Who shows no certificate of a node that runs is told nothing; node-links.test.ts. */
+  /** @SECURITY A client that shows no certificate of a node that runs is told nothing; forwarder.test.ts. */
   async #admit(secured: TLSSocket): Promise<void> {
     secured.on('error', () => secured.destroy())
     const fingerprint = fingerprintOf(secured)
@@ -154,7 +154,7 @@ export class NodeLinks implements Disposable {
     this.serve(secured)
   }
 
-  /** @SECURITY Nothing is sent to who shows another certificate than that node's; node-links.test.ts. */
+  /** @SECURITY Nothing is sent to a server that shows another certificate than that node's; forwarder.test.ts. */
   #dial(way: Way): Promise<TLSSocket> {
     const { host, port, certificate } = way
     return new Promise((resolve, reject) => {
