@@ -250,8 +250,10 @@ describe.skipIf(missing !== null)(
         )
       const findings = (await list()).nodes.map(({ log_finding }) => log_finding?.kind)
       expect(findings.filter((kind) => kind !== undefined)).toEqual(['modified'])
-      expect((await one.cli(['nodes', 'list'])).stdout).toContain(
-        `${name} found in the audit log: modified: `,
+      const listed = (await one.cli(['nodes', 'list'])).stdout
+      expect(listed).toContain(`${name} found in the audit log: modified: `)
+      expect(listed).toContain(
+        `Next step: once the cause is known, on ${name}, run: gatehouse audit acknowledge --reason TEXT --data-dir ${two.dataDir}`,
       )
       await person?.sees(/^Found in the audit log: modified: /)
       expect(await audit()).toMatchObject({

@@ -29,7 +29,10 @@ export const ServerNode = z.object({
   /** Programs of agents that run there. */
   processes: z.int(),
   /** Finding of its verification of the audit log, as it last said; null where it found nothing. */
-  log_finding: LogFinding.nullable(),
+  log_finding: LogFinding.extend({
+    /** Next step for a person. */
+    remedy: z.string(),
+  }).nullable(),
   /** Id of its folder of workspaces: nodes that have the same one see the same folder. */
   site: z.string().nullable(),
   /** Why the node that answers can't forward requests of agents to it; null where it can, or has no reason to. */

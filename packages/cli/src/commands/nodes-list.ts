@@ -1,3 +1,4 @@
+import { asNextStep } from '../as-next-step.ts'
 import { red } from '../colour.ts'
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
@@ -33,7 +34,10 @@ export const nodesList = defineCommand({
       ),
       ...nodes.flatMap(({ name, log_finding: found }) =>
         found
-          ? [red(`${name} found in the audit log: ${found.kind}: ${found.detail}`, view.coloured)]
+          ? [
+              red(`${name} found in the audit log: ${found.kind}: ${found.detail}`, view.coloured),
+              `Next step: ${asNextStep(found.remedy, view.next)}`,
+            ]
           : [],
       ),
       ...nodes.flatMap(({ name, address, unreachable }) =>

@@ -23,9 +23,10 @@ export const nodesText = {
   version: 'Version',
   policy: 'Policy',
   policyDiffers: 'differs from this node',
-  found: (kind: string, detail: string) => `Found in the audit log: ${kind}: ${detail}`,
   unreachable: (name: string, reason: string) =>
     `The node that answers can't reach it at this address and forwards nothing there: ${reason}. Set node_url on ${name}.`,
+  found: (found: { kind: string; detail: string; remedy: string }) =>
+    `Found in the audit log: ${found.kind}: ${found.detail}. Next step: ${found.remedy}`,
   work: 'Runs',
   workText: (sessions: number, processes: number) =>
     `${sessions === 1 ? '1 session' : `${sessions} sessions`}, ${processes === 1 ? '1 program' : `${processes} programs`}`,

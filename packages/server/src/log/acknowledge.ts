@@ -20,10 +20,6 @@ type Parts = {
   readonly rebuild: () => Promise<void>
 }
 
-/** The remedy of a finding, for people. */
-export const acknowledgeStep =
-  'once the cause is known, run: gatehouse audit acknowledge --reason TEXT'
-
 /**
  * Takes the damage of the log that was found to be damaged as it is, of one log alone: an entry says who did so and what was
  * found. Whatever changes in it afterwards is a new finding.

@@ -7,6 +7,7 @@ import {
   type RetentionStatus,
   type UnlistedEntries,
 } from '@gatehouse/contract'
+import { acknowledgeStep } from '../domain/audit/acknowledge-step.ts'
 import { entryOf } from '../domain/audit/entry.ts'
 import { type Fault, goneText } from '../domain/audit/verify-range.ts'
 import type { AuditLog, AuditReader, Commit, VaultAnchor } from '../ports/audit.ts'
@@ -17,7 +18,7 @@ import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
 import type { Storage } from '../ports/storage.ts'
 import { AcceptedLogs } from './accepted-logs.ts'
-import { acknowledge, acknowledgeStep, reindex } from './acknowledge.ts'
+import { acknowledge, reindex } from './acknowledge.ts'
 import { ChainStarts, startOf } from './chain-starts.ts'
 import { type ChainVerifier, entriesOf, verifierOf } from './chain-verifier.ts'
 import { openCheckpointCopy } from './checkpoint-copy.ts'

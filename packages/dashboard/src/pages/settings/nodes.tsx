@@ -92,7 +92,7 @@ const columnsOf = (policyHere: string | null): readonly Column<ServerNode>[] => 
         <p className="mono text-ink-soft">{place}</p>
         {log_finding && (
           <p className="text-bad">
-            <Visible text={text.found(log_finding.kind, log_finding.detail)} />
+            <Visible text={text.found(log_finding)} />
           </p>
         )}
       </>

@@ -1,13 +1,12 @@
-import { LogFinding, type NodeList, type ServerNode } from '@gatehouse/contract'
+import { LogFinding, type NodeList, type ServerNode, shellWord } from '@gatehouse/contract'
+import { acknowledgeStep } from '../../domain/audit/acknowledge-step.ts'
 import { standingOf } from '../../domain/nodes.ts'
 import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
 
 /** Facts that a node reports about what it runs. */
-export type NodeFacts = Pick<
-  ServerNode,
-  'policy_version' | 'sessions' | 'processes' | 'log_finding' | 'site'
-> & {
+export type NodeFacts = Pick<ServerNode, 'policy_version' | 'sessions' | 'processes' | 'site'> & {
+  readonly log_finding: LogFinding | null
   /** Mark that the node put into its folder of workspaces, and those of other nodes that it sees there. */
   readonly site_mark: string | null
   /** Where that folder lies. */
@@ -52,6 +51,15 @@ export const factsIn = ({ facts_json }: StoredNode): NodeFacts => {
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
+/** Remedy of what another node found in the audit log. The command names the data directory, as it is for that machine. */
+export const remedyAt = (
+  { name, place }: Pick<StoredNode, 'name' | 'place'>,
+  status: ServerNode['status'],
+): string =>
+  status === 'missing' || status === 'stopped'
+    ? `start ${name} again and acknowledge it there; if it will not come back, run: gatehouse nodes forget ${name}`
+    : `once the cause is known, on ${name}, run: gatehouse audit acknowledge --reason TEXT --data-dir ${shellWord(place.slice(place.indexOf(':') + 1))}`
+
 /** A node as people see it. One that does not run runs nothing. */
 export const nodeRecord = (
   node: StoredNode,
@@ -69,7 +77,11 @@ export const nodeRecord = (
     started_at: iso(node.started_ms),
     seen_at: iso(node.seen_ms),
     ...(runs ? { policy_version, sessions, processes } : idle),
-    ...{ log_finding, site, unreachable: runs ? unreachable : null },
+    log_finding: log_finding && {
+      ...log_finding,
+      remedy: name === answering ? acknowledgeStep : remedyAt(node, status),
+    },
+    ...{ site, unreachable: runs ? unreachable : null },
   }
 }
 

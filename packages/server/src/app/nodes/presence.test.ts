@@ -71,9 +71,11 @@ test('what one node found in the audit log the others say, too, and what is no f
       nodes.find(({ name }) => name === 'node-b'),
     ]
   }
+  const remedy =
+    "once the cause is known, on node-b, run: gatehouse audit acknowledge --reason TEXT --data-dir '/my data'"
   const named = [
-    "node-b (b:/my data) found: 3 entries are gone; once the cause is known, on node-b, run: gatehouse audit acknowledge --reason TEXT --data-dir '/my data'",
-    expect.objectContaining({ log_finding: finding }) as object,
+    `node-b (b:/my data) found: 3 entries are gone; ${remedy}`,
+    expect.objectContaining({ log_finding: { ...finding, remedy } }) as object,
   ]
   await expect.poll(shown).toEqual(named)
   expect((await app.status(op)).health_reasons.join()).toContain(
@@ -95,8 +97,18 @@ test('what one node found in the audit log the others say, too, and what is no f
       return (await app.health(op)).components.nodes.reason
     })
     .toContain('acknowledge it there; if it will not come back, run: gatehouse nodes forget node-b')
+  const startAgain =
+    'start node-b again and acknowledge it there; if it will not come back, run: gatehouse nodes forget node-b'
+  expect((await shown())[1]).toMatchObject({
+    status: 'missing',
+    log_finding: { remedy: startAgain },
+  })
   await storage.nodes.setState('node-b', 'stopped')
   await expect.poll(async () => (await shown())[0]).toBeUndefined()
+  expect((await shown())[1]).toMatchObject({
+    status: 'stopped',
+    log_finding: { remedy: startAgain },
+  })
 
   // This store has no copies, which is what this node finds and says itself.
   expect(await app.verifyAudit(op)).toMatchObject({ integrity: 'failed', kind: 'missing' })
@@ -106,6 +118,11 @@ test('what one node found in the audit log the others say, too, and what is no f
       return (await storage.nodes.find(kit.parts.node))?.facts_json
     })
     .toContain('"log_finding":{"kind":"missing"')
+  const own = (await app.listNodes(op)).nodes.find(({ answering }) => answering)
+  expect(own?.log_finding).toMatchObject({
+    kind: 'missing',
+    remedy: 'once the cause is known, run: gatehouse audit acknowledge --reason TEXT',
+  })
 })
 
 test('what another node found in the log of a third is told unless this one has it too, or a person accepted that log since', async () => {

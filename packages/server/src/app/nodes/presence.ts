@@ -1,4 +1,4 @@
-import { type LogFinding, shellWord, type UncheckedLog } from '@gatehouse/contract'
+import type { LogFinding, UncheckedLog } from '@gatehouse/contract'
 import { assertServable, moveKey, parseMark } from '../../domain/move-mark.ts'
 import { standingOf } from '../../domain/nodes.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
@@ -9,7 +9,7 @@ import type { FoundByNode } from '../call/found-by-node.ts'
 import type { Components } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { clockAhead, clockFault, type NodeIdentity, otherNodes } from './fit.ts'
-import { factsIn, type NodeFacts, workspacesOf } from './node-record.ts'
+import { factsIn, type NodeFacts, remedyAt, workspacesOf } from './node-record.ts'
 import { assertSamePath, copiesOf, copyRefusal, marksSeen, runs } from './sites.ts'
 
 export type PresenceDeps = Pick<Basics, 'storage' | 'clock' | 'log'> &
@@ -40,15 +40,6 @@ const beatMs = 2_000
 /** Another node that has said since then that it is there would have said that it sees this one's mark: three beats. */
 const confirmMs = 6_000
 const confirmEveryMs = 250
-
-type Place = Pick<StoredNode, 'name' | 'place'>
-
-/** The command names the data directory, as it is for that machine. */
-const remedyAt = ({ name, place }: Place): string =>
-  `once the cause is known, on ${name}, run: gatehouse audit acknowledge --reason TEXT --data-dir ${shellWord(place.slice(place.indexOf(':') + 1))}`
-
-const remedyOfMissing = ({ name }: Place): string =>
-  `start ${name} again and acknowledge it there; if it will not come back, run: gatehouse nodes forget ${name}`
 
 /** Says every two seconds that this node is there, and sees who else is. Alone on its store it says so once. */
 export class Presence {
@@ -146,7 +137,7 @@ export class Presence {
       if (log_finding === null || standing === 'stopped' || this.#isKnown(log_finding)) return []
       const { name, place } = other
       const { kind, detail } = log_finding
-      const remedy = standing === 'missing' ? remedyOfMissing(other) : remedyAt(other)
+      const remedy = remedyAt(other, standing)
       return [{ node: name, kind, detail: `${name} (${place}) found: ${detail}`, remedy }]
     })
   }
