@@ -1,8 +1,10 @@
-import { writeFileSync } from 'node:fs'
+import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { scriptModel } from '@gatehouse/testkit'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { gapMax } from '../../packages/server/src/log/entry-index/chains.ts'
+import { openBench } from '../../packages/server/test/kit/log-bench.ts'
 import { entryOf, ModelSource } from '../../packages/server/test/models/model-source.ts'
 import { Dashboard } from '../support/dashboard.ts'
 import { forgeEntry } from '../support/forge-entry.ts'
@@ -91,5 +93,49 @@ outbound: { private_targets: ["${source.target}"], ca_file: "${source.caFile}" }
     await dialog.waitFor({ state: 'detached' })
     await alert.waitFor({ state: 'detached' })
     expect((await dashboard.api.getHealth()).status).toBe('healthy')
+  })
+
+  test('a finding in the log of a process that is gone is accepted, and pages go on saying what they lack of it', async () => {
+    const { page, gate } = dashboard
+    await using gone = await openBench({ chain: 'gone' })
+    await gone.fill(4)
+    await gone.close()
+    const wide = 3 + gapMax + 1
+    gone.tamper((entries) => {
+      const last = entries.at(-1)
+      if (last) last.seq = wide
+    })
+    cpSync(gone.directory, join(gate.dataDir, 'gates', '1', 'audit'), { recursive: true })
+    const lacking = `In the log of gone, ${gapMax + 1} entries are gone before number ${wide}`
+    const notice = page.getByRole('status').filter({ hasText: lacking })
+
+    await dashboard.goTo('/audit')
+    const alert = page.getByRole('alert')
+    await alert.getByText('Verification failed: missing').waitFor()
+    await alert.getByText(/In the log of gone: /).waitFor()
+    await notice.getByText(/gatehouse audit export$/).waitFor()
+    expect(await dashboard.axeFindings()).toEqual([])
+    await alert.getByRole('button', { name: 'Acknowledge…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('Its disk is gone')
+    await dialog.getByRole('button', { name: 'Acknowledge the damage' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await alert.waitFor({ state: 'detached' })
+    await page.getByText(/the log of gone is as it was accepted at /i).waitFor()
+    for (const address of [
+      '/audit',
+      '/overview',
+      '/activity',
+      '/map',
+      '/agents/mailbot?tab=statistics',
+    ]) {
+      await dashboard.goTo(address)
+      await notice.waitFor()
+    }
+    for (const args of [['figures'], ['agent', 'show', 'mailbot'], ['audit', 'query']])
+      expect([args, (await gate.cli(args)).stdout]).toEqual([
+        args,
+        expect.stringContaining(`NOT LISTED: in the log of gone, ${gapMax + 1} entries are gone`),
+      ])
   })
 })

@@ -32,12 +32,16 @@ export const frameAt = (
 }
 
 /** Writes the files of a log as somebody does who has no key: entry by entry, with nothing that vouches for them. */
-export const writeEntries = (directory: string, entries: readonly LoggedEntry[]): void => {
+export const writeEntries = (
+  directory: string,
+  entries: readonly LoggedEntry[],
+  chain = 'main',
+): void => {
   const folder = path.join(directory, segmentsFolder)
   for (const name of fs.readdirSync(folder)) fs.rmSync(path.join(folder, name))
   const note = noteText({ stamps: [], agents: [], sessions: [], clockMs: 0, vault: null })
   const head = '0'.repeat(64)
-  const header = { format: 'gatehouse-log-v1', chain: 'main', first: 0, head, root: '' } as const
+  const header = { format: 'gatehouse-log-v1', chain, first: 0, head, root: '' } as const
   const frames = entries.map(({ seq, hash, seal, body }) =>
     encodeFrame(Math.max(0, seq), 1, note + lineOf(hash, seal, body), Buffer.alloc(32)),
   )

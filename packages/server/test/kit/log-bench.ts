@@ -87,7 +87,7 @@ export const openBench = async (options: Partial<AuditLogOptions> = {}): Promise
     tamper(change) {
       const entries = bench.entries()
       change(entries)
-      writeEntries(directory, entries)
+      writeEntries(directory, entries, options.chain)
     },
     async close() {
       closed = true
