@@ -7,6 +7,7 @@ import { postgresFailure } from './dialect.ts'
 
 /** Uses that one statement takes at most, so that others who need the same rows wait for little. */
 const turnMax = 256
+const lonely = 2
 /** Every so many stamps, a node removes expired ones, and every so often keys that nobody uses any more. */
 const pruneEvery = 256
 const pruneMax = 512
@@ -66,6 +67,7 @@ class PostgresLimits implements RateLimits {
   readonly #client: DedicatedClient
   #waiting: Take[] = []
   #running = false
+  #lastTurn = 0
   #stamped = 0
   #idleMs = 0
 
@@ -95,9 +97,20 @@ class PostgresLimits implements RateLimits {
     return rows[0]?.used ?? 0
   }
 
+  /** As in the log: after a turn of many, the next one waits as long as each turn of the loop brings more. */
+  async #gather(): Promise<void> {
+    if (this.#lastTurn <= lonely) return
+    for (let seen = 0; seen < this.#waiting.length && this.#waiting.length < this.#lastTurn; ) {
+      seen = this.#waiting.length
+      await new Promise<void>((resolve) => void setImmediate(resolve))
+    }
+  }
+
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
+      await this.#gather()
       const takes = this.#waiting.splice(0, turnMax)
+      this.#lastTurn = takes.length
       try {
         await this.#takeTurn(takes)
       } catch (error) {

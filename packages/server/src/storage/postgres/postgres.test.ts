@@ -164,6 +164,24 @@ describe.skipIf(missing !== null)(
         expect(await taken(one, 1_500)).toMatchObject({ kind: 'allowed' })
       })
 
+      test('behind a turn of many, what several turns of the loop bring is taken at once', async () => {
+        await using database = await inDatabase()
+        await using node = await openPostgres({ url: database.url })
+        const key: LimitKey = { key: 'bot\u0000gathered', limit: 100, window_ms: 60_000 }
+        const take = () => node.limits.take([key], 1_000)
+        await take()
+        const many = Array.from({ length: 8 }, take)
+        await Promise.all(many)
+        const later: Promise<unknown>[] = []
+        for (let turn = 0; turn < 4; turn += 1) {
+          later.push(take(), take())
+          await new Promise<void>((resolve) => void setImmediate(resolve))
+        }
+        await Promise.all(later)
+        const [rows] = await query(database.url, 'select uses from limit_stamps order by n')
+        expect(rows?.rows).toEqual([{ uses: '1' }, { uses: '8' }, { uses: '8' }])
+      })
+
       test('forget keys and stamps that nobody needs any more, and none that somebody does', async () => {
         await using database = await inDatabase()
         await using node = await openPostgres({ url: database.url })
