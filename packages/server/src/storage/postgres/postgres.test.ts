@@ -172,7 +172,7 @@ describe.skipIf(missing !== null)(
         await take()
         const many = Array.from({ length: 8 }, take)
         await Promise.all(many)
-        const later: Promise<unknown>[] = []
+        const later: unknown[] = []
         for (let turn = 0; turn < 4; turn += 1) {
           later.push(take(), take())
           await new Promise<void>((resolve) => void setImmediate(resolve))
