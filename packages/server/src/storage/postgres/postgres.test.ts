@@ -168,11 +168,11 @@ describe.skipIf(missing !== null)(
         await using database = await inDatabase()
         await using node = await openPostgres({ url: database.url })
         const key: LimitKey = { key: 'bot\u0000gathered', limit: 100, window_ms: 60_000 }
-        const take = () => node.limits.take([key], 1_000)
+        const take = async () => node.limits.take([key], 1_000)
         await take()
         const many = Array.from({ length: 8 }, take)
         await Promise.all(many)
-        const later: unknown[] = []
+        const later: Promise<unknown>[] = []
         for (let turn = 0; turn < 4; turn += 1) {
           later.push(take(), take())
           await new Promise<void>((resolve) => void setImmediate(resolve))
