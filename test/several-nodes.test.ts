@@ -158,6 +158,13 @@ const personOf = async (node: Installation, other: string) => {
   }
 }
 
+/** Id of the request that a call leaves, once policy asks about it. */
+const heldAs = async (ask: () => ReturnType<typeof invoke>): Promise<string> => {
+  const idOf = async () => (await ask()).error?.data?.['approval_id']
+  await expect.poll(idOf).toBeDefined()
+  return String(await idOf())
+}
+
 describe.skipIf(missing !== null)(
   `nodes on one PostgreSQL${missing === null ? '' : ` (skipped: ${missing})`}`,
   () => {
@@ -394,9 +401,7 @@ describe.skipIf(missing !== null)(
         '/api/audit?capability=filesystem.read',
       )
       expect(logged.entries).toHaveLength(3)
-      const asked = () => call(two, 'filesystem.append', { ...file, content: ' two' })
-      await expect.poll(async () => (await asked()).error?.data?.['approval_id']).toBeDefined()
-      const id = String((await asked()).error?.data?.['approval_id'])
+      const id = await heldAs(() => call(two, 'filesystem.append', { ...file, content: ' two' }))
       expect(await two.cli(['approvals', 'approve', id])).toMatchObject({ code: 0 })
       const text = (node: Installation) =>
         readFileSync(join(node.dataDir, 'workspaces/mailbot/a.txt'), 'utf8')
@@ -405,6 +410,18 @@ describe.skipIf(missing !== null)(
       expect((await query(database.url, rows))[0]?.rows).toEqual([
         { workspace: 'mailbot', folder: 'mailbot', site: expect.stringMatching(/^site-/) },
       ])
+
+      // Held before a move, a request runs where the agent is by then: both nodes see this folder.
+      const mount = mkdtempSync(join(tmpdir(), 'gatehouse-mount-'))
+      onTestFinished(() => rmSync(mount, { recursive: true, force: true }))
+      const noted = join(mount, 'noted.txt')
+      writeFileSync(noted, 'begun')
+      expect(await one.cli(['agent', 'edit', 'mailbot', '--mount', `${mount}:rw`])).toMatchObject({
+        code: 0,
+      })
+      const early = await heldAs(() =>
+        call(one, 'filesystem.append', { path: noted, content: ' here' }),
+      )
 
       // To the other node and back: each time the folder is copied, and what is left of it is set aside.
       const second = nodes.find(({ answering }) => answering)
@@ -440,6 +457,12 @@ describe.skipIf(missing !== null)(
       const { here, there, shown } = await moved(one, two, second?.name)
       expect(here).toContain(`it moves to ${second?.name}; resume it there`)
       expect(there).toContain('its folder is not here yet; copy workspaces/mailbot from')
+      expect(await one.cli(['approvals', 'approve', early])).toMatchObject({ code: 0 })
+      await expect.poll(() => readFileSync(noted, 'utf8')).toBe('begun here')
+      const ran = `select exec_id from approvals where id = '${early}'`
+      expect((await query(database.url, ran))[0]?.rows).toEqual([
+        { exec_id: expect.stringContaining(`${second?.name}:`) },
+      ])
       expect(shown).toContain(`Copy ${workspaceOf(one)} of ${first?.name} to ${workspaceOf(two)}`)
       await moved(two, one, first?.name)
 

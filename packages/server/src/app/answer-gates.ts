@@ -19,6 +19,7 @@ type Deps = Pick<Basics, 'ids' | 'log'> &
     readonly policy: Pick<PolicySource, 'reload'>
     readonly sessions: { count(): number }
     readonly processes: { running(): number }
+    readonly callRunsHere: (agent: string) => Promise<boolean>
     readonly signal: AbortSignal
   }
 
@@ -49,6 +50,7 @@ export const answerGates = (deps: Deps): void => {
     by ? deps.audit.applyRetention(by) : deps.audit.retention(),
   )
   gates.answer('metrics', () => deps.metrics.values())
+  gates.answer('call runs', deps.callRunsHere)
   gates.answer('read policy', async () => {
     await deps.policy.reload()
     return null

@@ -6,6 +6,7 @@ import type { App } from './app.ts'
 import type { AppDeps } from './app-deps.ts'
 import { bindApprovals } from './approvals/approvals.ts'
 import { AgentSlots } from './call/agent-slots.ts'
+import { askOthers } from './call/ask-gates.ts'
 import { type ContextOffers, createContexts } from './call/capability-context.ts'
 import { Deadlines } from './call/deadlines.ts'
 import type { Part } from './call/part.ts'
@@ -109,8 +110,16 @@ export function createApp(given: AppDeps): BoundApp {
   const people = bindPeople({ ...base, directory })
   const processes = bindProcesses({ ...shared, host: given.processHost })
   const sharedPolicy = new SharedPolicy(base)
+  const callRunsHere = async (agent: string): Promise<boolean> => {
+    await directory.reload()
+    return base.slots.isBusy(agent)
+  }
   const nodes = bindNodes({
     ...shared,
+    async callRuns(agent) {
+      const elsewhere = await askOthers(given.gates, 'call runs', agent)
+      return (await callRunsHere(agent)) || elsewhere.includes(true)
+    },
     sharedPolicy,
     listeners,
     processesRunning: processes.running,
@@ -184,7 +193,7 @@ export function createApp(given: AppDeps): BoundApp {
     buildSelf: (call) => buildSelf(knowing, call),
   }
   const isFirst = given.gates === null || given.gates.index === 0
-  answerGates({ ...base, ...reach.useCases, sessions, processes })
+  answerGates({ ...base, ...reach.useCases, sessions, processes, callRunsHere })
   // In the order of their start. Before anything runs: what the store calls running is of an earlier life.
   const parts: readonly Part<object>[] = [
     nodes,

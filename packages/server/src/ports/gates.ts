@@ -139,6 +139,8 @@ export type GateQuestions = {
   }
   /** Locks the vault, and uses no secret from then on. */
   'lock vault': { readonly given: null; readonly answer: null }
+  /** Whether a call of an agent runs there; none that its record forbids begins after that. */
+  'call runs': { readonly given: string; readonly answer: boolean }
   /** Reads the files of the policy, and decides by them from then on. */
   'read policy': { readonly given: null; readonly answer: null }
 }

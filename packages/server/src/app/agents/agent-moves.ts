@@ -16,9 +16,11 @@ export type StoredMove = {
   readonly under_way: UnderWay | null
   /** Folders of workspaces from which the agent went, and where what is left of it is to be set aside. */
   readonly left: readonly string[]
+  /** Whether a call of the agent runs at each node that has said so, since its record was of that generation; while somebody asks. */
+  readonly asked?: { readonly generation: number; readonly runs: Readonly<Record<string, boolean>> }
 }
 
-const still: StoredMove = { under_way: null, left: [] }
+export const still: StoredMove = { under_way: null, left: [] }
 
 export async function readMoves(meta: MetaStore): Promise<Readonly<Record<string, StoredMove>>> {
   return parseStored((await meta.get(movesKey)) ?? '{}', `meta.${movesKey}`)
@@ -32,7 +34,7 @@ export async function changeMove(
 ): Promise<void> {
   const { [agent]: before, ...others } = await readMoves(meta)
   const move = change(before ?? still)
-  const isOver = move.under_way === null && move.left.length === 0
+  const isOver = move.under_way === null && move.left.length === 0 && !move.asked
   if (isOver && !before) return
   await meta.set(movesKey, JSON.stringify(isOver ? others : { ...others, [agent]: move }))
 }

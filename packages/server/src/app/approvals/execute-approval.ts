@@ -227,11 +227,14 @@ class NotClaimed extends Error {}
 async function claim(
   deps: ExecuteDeps,
   approval: StoredApproval,
-  { op, capability, args, rule }: Call,
+  { op, agent, capability, args, rule }: Call,
 ): Promise<string | null> {
   const approval_id = approval.id
   try {
     return await deps.auditLog.transaction(async (tx) => {
+      // @SECURITY An agent that another node has paused or moved by now is looked at again first; move-agent.test.ts.
+      if ((await tx.agents.find(agent.name))?.generation !== agent.generation)
+        throw new NotClaimed()
       const intent_id = tx.append(
         callDraft(op, capability, args, {
           result: 'pending',

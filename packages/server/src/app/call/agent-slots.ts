@@ -44,6 +44,11 @@ export class AgentSlots {
     this.#tidy(agent, lane)
   }
 
+  /** Whether a call of the agent executes. */
+  isBusy(agent: string): boolean {
+    return (this.#lanes.get(agent)?.executing ?? 0) > 0
+  }
+
   /** Takes a place for a call that waits for a person; false where there is none. */
   hold(agent: string): boolean {
     const lane = this.#laneOf(agent)

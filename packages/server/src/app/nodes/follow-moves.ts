@@ -42,7 +42,8 @@ export async function followMoves(deps: FollowMovesDeps): Promise<void> {
       const isHere = (await tx.agents.find(agent))?.site === workspaces.site
       // Folders of agents that are here are in use, unless one is to come.
       if (comes || !isHere) set_aside ??= workspaces.setAside(agent, clock.wall())
-      await changeMove(tx.meta, agent, () => ({
+      await changeMove(tx.meta, agent, (now) => ({
+        ...now,
         under_way: comes && under_way ? { ...under_way, set_aside } : under_way,
         left,
       }))

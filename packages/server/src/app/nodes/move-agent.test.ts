@@ -4,13 +4,16 @@ import type { StoredNode } from '@gatehouse/server/ports/nodes'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import { createKit, failureIn, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineCapability } from '../../capabilities/define.ts'
+import type { Capability } from '../../ports/capability.ts'
 
 /** A node whose database has the time of the test's clock, beside `node-b`. */
-const openKit = async (): Promise<Kit> => {
+const openKit = async (capabilities: readonly Capability[] = []): Promise<Kit> => {
   const opened: { kit: Kit | null } = { kit: null }
   const wallMs = async () => opened.kit?.clock.wall() ?? 0
   const storage = (own: Storage): Storage => ({ ...own, isShared: true, isNetworked: true, wallMs })
-  const kit = await createKit({ storage })
+  const kit = await createKit({ storage, capabilities })
   opened.kit = kit
   await putNode(kit)
   return kit
@@ -53,22 +56,41 @@ const bSays = async (kit: Kit, ready: boolean): Promise<void> => {
   await kit.storage.meta.set('agent_moves', JSON.stringify({ ...moves, alpha: next }))
 }
 
+/** Lets time go by until that has ended. */
+const inTime = async <T>(kit: Kit, work: Promise<T>): Promise<T> => {
+  let isOver = false
+  const end = (): void => {
+    isOver = true
+  }
+  work.then(end, end)
+  await expect
+    .poll(() => {
+      kit.clock.move(250)
+      return isOver
+    })
+    .toBe(true)
+  return work
+}
+
 /** A move to node-b, which says that it is ready. */
 const moveToB = async (kit: Kit) => {
   const moving = move(kit)
   await expect.poll(async () => (await shown(kit)).move?.to.node).toBe('node-b')
   await bSays(kit, true)
-  let moved: Awaited<typeof moving> | null = null
-  void moving.then((answer) => {
-    moved = answer
-  })
-  await expect
-    .poll(() => {
-      kit.clock.move(250)
-      return moved
-    })
-    .not.toBeNull()
-  return moving
+  return inTime(kit, moving)
+}
+
+const asked = async (kit: Kit) =>
+  JSON.parse((await kit.storage.meta.get('agent_moves')) ?? '{}').alpha?.asked
+
+/** A move here, of which node-b says whether a call of the agent runs there. */
+const moveHere = async (kit: Kit, runs = false) => {
+  const moving = move(kit, kit.parts.node)
+  await expect.poll(() => asked(kit)).toBeDefined()
+  const moves = JSON.parse((await kit.storage.meta.get('agent_moves')) ?? '')
+  moves.alpha.asked.runs['node-b'] = runs
+  await kit.storage.meta.set('agent_moves', JSON.stringify(moves))
+  return inTime(kit, moving)
 }
 
 /** A person resumes the agent at node-b. */
@@ -140,6 +162,105 @@ test('an approved call that runs is waited for', async () => {
   expect(await refusal(move(kit))).toContain(`its approved call ${id} (state.set) runs; wait`)
 })
 
+/** A call that ends when it is let. */
+const openCall = () => {
+  const gates = [0, 1].map(() => {
+    let open = (): void => undefined
+    const opened = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    return { open, opened }
+  })
+  const [begun, end] = gates as [(typeof gates)[0], (typeof gates)[0]]
+  const capability = defineCapability({
+    title: 'Wait',
+    name: 'test.wait',
+    version: '1.0',
+    purpose: 'Wait.',
+    when_to_use: 'In tests.',
+    inputs: z.strictObject({}),
+    outputs: z.object({}),
+    result_bytes_max: 1_000,
+    tier: 'autonomous',
+    effect: 'immediate',
+    timeout_seconds: 3_600,
+    errors: [],
+    async run() {
+      begun.open()
+      await end.opened
+      return {}
+    },
+  })
+  return { capability, begun: begun.opened, end: end.open }
+}
+
+test('a call that began before the pause is waited for, and is in the way while it runs', async () => {
+  const { capability, begun, end } = openCall()
+  await using kit = await openKit([capability])
+  const { node, workspaces } = kit.parts
+  await kit.agent('alpha')
+  const call = kit.invoke('alpha', 'test.wait')
+  await begun
+  await pause(kit)
+  expect(await inTime(kit, refusal(move(kit)))).toContain(
+    `a call of it runs on ${node}; wait for it`,
+  )
+  expect((await kit.storage.agents.find('alpha'))?.site).toBe(workspaces.site)
+  expect(await kit.storage.meta.get('agent_moves')).toBe('{}')
+
+  const moving = moveToB(kit)
+  await expect.poll(() => asked(kit)).toMatchObject({ runs: { [node]: true } })
+  end()
+  await expect
+    .poll(async () => {
+      kit.clock.move(250)
+      return (await shown(kit)).move?.to.node
+    })
+    .toBe('node-b')
+  expect(await moving).toMatchObject({ agent: { site: 'site-b' } })
+  expect((await call).kind).toBe('succeeded')
+})
+
+test('of the node that has the folder another one learns whether a call runs there', async () => {
+  await using kit = await openKit()
+  await kit.agent('alpha')
+  await pause(kit)
+  await moveToB(kit)
+  expect(await refusal(moveHere(kit, true))).toContain('a call of it runs on node-b; wait for it')
+  const unheard = inTime(kit, refusal(move(kit, kit.parts.node)))
+  expect(await unheard).toContain('node-b has not said whether a call of it runs there')
+  // Resumed and paused meanwhile it may run something.
+  const moving = move(kit, kit.parts.node)
+  await expect.poll(() => asked(kit)).toBeDefined()
+  const agent = await kit.storage.agents.find('alpha')
+  if (!agent) throw new Error('there is no alpha')
+  await kit.storage.agents.replace(agent, { ...agent, generation: agent.generation + 1 })
+  await putNode(kit, { state: 'stopped' })
+  expect(await inTime(kit, refusal(moving))).toContain('was changed by somebody else')
+  // One that does not run has nothing to say.
+  expect(await move(kit, kit.parts.node)).toMatchObject({ move: null })
+})
+
+test('an approved call does not run by what was known of its agent before a pause elsewhere', async () => {
+  await using kit = await openKit()
+  await kit.parts.policy.save({
+    text: 'version: 1\nrules:\n  - { match: state.set, tier: approval_required }\n',
+  })
+  await kit.agent('alpha')
+  const id = await kit.pending('alpha', 'state.set', { key: 'k', value: 1 })
+  const agent = await kit.storage.agents.find('alpha')
+  if (!agent) throw new Error('there is no alpha')
+  const paused = { ...agent, status: 'paused' as const, generation: agent.generation + 1 }
+  await kit.storage.agents.replace(agent, paused)
+  await kit.decide(id, 'approve')
+  await expect
+    .poll(async () => {
+      kit.clock.move(1_000)
+      return (await kit.storage.approvals.find(id))?.execution
+    })
+    .toBe('refused')
+})
+
 test('an agent goes to another node: it is resumed there alone, and what it left here is set aside', async () => {
   await using kit = await openKit()
   await kit.agent('alpha')
@@ -183,7 +304,7 @@ test('an agent comes here: no older folder and no empty one is taken for its wor
   // It works there, while this node has not got to set the old folder aside.
   await kit.storage.meta.set('agent_moves', '{}')
 
-  const { move: back } = await move(kit, node)
+  const { move: back } = await moveHere(kit)
   expect(back).toMatchObject({ ready: true, set_aside: expect.stringMatching(/^alpha\.before-/) })
   expect(folders(kit)).toEqual([back?.set_aside])
   expect(await refusal(resume(kit))).toContain(
@@ -211,7 +332,7 @@ test('a workspace that is gone is not made anew in silence', async () => {
   await pause(kit)
   await moveToB(kit)
   await kit.storage.meta.set('agent_moves', '{}')
-  await move(kit, node)
+  await moveHere(kit)
   const agent = await kit.storage.agents.find('alpha')
   if (!agent) throw new Error('there is no alpha')
   // A version before this one resumes it at once.
@@ -230,7 +351,7 @@ test('a move that is called back leaves the folder as it is, and another one wha
   await write(kit, 'one')
   await pause(kit)
   await moveToB(kit)
-  expect(await move(kit, kit.parts.node)).toMatchObject({
+  expect(await moveHere(kit)).toMatchObject({
     agent: { site: kit.parts.workspaces.site },
     move: null,
   })

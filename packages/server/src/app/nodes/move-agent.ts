@@ -8,17 +8,26 @@ import { standingOf } from '../../domain/nodes.ts'
 import type { StoredAgent } from '../../ports/agents.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
 import type { Stores } from '../../ports/storage.ts'
-import { changeMove, moveOf, type StoredMove, underWay } from '../agents/agent-moves.ts'
+import {
+  changeMove,
+  moveOf,
+  readMoves,
+  type StoredMove,
+  still,
+  underWay,
+} from '../agents/agent-moves.ts'
 import { agentRecord } from '../agents/agent-record.ts'
 import { pausedWithAll } from '../agents/service-pause.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
+import { awaitStill, type StillDeps } from './await-still.ts'
 import { type FollowMovesDeps, followMoves } from './follow-moves.ts'
 import { factsIn } from './node-record.ts'
 import { isOtherServing, runs } from './sites.ts'
 
 type Deps = FollowMovesDeps &
+  StillDeps &
   Pick<Basics, 'events'> & {
     readonly version: string
     readonly directory: { changed(agent: StoredAgent): void }
@@ -45,19 +54,21 @@ async function whatRuns(tx: Stores, { name }: StoredAgent): Promise<string | nul
   return job ? `a call of its schedule ${job.subject} runs; wait for it` : null
 }
 
+const inTheWay = ({ name, status }: StoredAgent, detail: string): GatehouseError =>
+  new GatehouseError('AgentStateConflict', { agent: name, status, detail })
+
 /** Raises `AgentStateConflict` unless a person paused the agent by name, and nothing of it runs. */
 async function assertStill(tx: Stores, agent: StoredAgent): Promise<void> {
   const { name, status } = agent
-  const inTheWay = async (): Promise<string | null> => {
+  const find = async (): Promise<string | null> => {
     if (status === 'active') return `pause it first: gatehouse agent pause ${name}`
     if (status === 'revoked') return 'restore it first'
     if ((await pausedWithAll(tx.meta)).includes(name))
       return `it would be resumed with all others; pause it by name: gatehouse agent pause ${name}`
     return whatRuns(tx, agent)
   }
-  const detail = await inTheWay()
-  if (detail !== null)
-    throw new GatehouseError('AgentStateConflict', { agent: name, status, detail })
+  const detail = await find()
+  if (detail !== null) throw inTheWay(agent, detail)
 }
 
 /** The node that gets the agent, as far as it can take one. */
@@ -138,7 +149,8 @@ export async function moveAgent(
   { name, to }: { readonly name: string } & MoveAgent,
 ): Promise<MovedAgent> {
   const nowMs = await deps.storage.wallMs()
-  const agent = await deps.auditLog.transaction(async (tx) => {
+  /** Raises what is in the way. */
+  const look = async (tx: Stores) => {
     const current = await tx.agents.find(name)
     if (!current) throw new GatehouseError('AgentNotFound', { agent: name })
     // The one that answers is there, whenever it last said so.
@@ -147,7 +159,22 @@ export async function moveAgent(
     )
     const target = targetOf(nodes, to, deps.version, nowMs)
     await assertStill(tx, current)
-    await changeMove(tx.meta, name, (move) => planMove(current, move, nodes, target, nowMs))
+    const plan = (move: StoredMove) => planMove(current, move, nodes, target, nowMs)
+    return { current, nodes, target, plan }
+  }
+  const asked = await deps.auditLog.transaction(async (tx) => {
+    const { current, plan } = await look(tx)
+    plan((await readMoves(tx.meta))[name] ?? still)
+    return current
+  })
+  const running = await awaitStill(op, deps, asked)
+  if (running !== null) throw inTheWay(asked, running)
+  const agent = await deps.auditLog.transaction(async (tx) => {
+    const { current, nodes, target, plan } = await look(tx)
+    // Resumed and paused again it may run something.
+    if (current.generation !== asked.generation)
+      throw refused(`Agent ${name} was changed by somebody else; try again.`)
+    await changeMove(tx.meta, name, plan)
     const from = nodes.find((node) => factsIn(node).site === current.site)?.name
     const { site } = factsIn(target)
     const next = { ...current, site, generation: current.generation + 1 }

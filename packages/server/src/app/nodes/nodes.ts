@@ -18,6 +18,7 @@ import type { Op } from '../call/op.ts'
 import type { Components, Part } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { recordAuthority, sharedAuthority } from './authority.ts'
+import { type StillDeps, tellWhatRuns } from './await-still.ts'
 import { EventSharing, type EventSharingDeps } from './event-sharing.ts'
 import { assertNodeFits } from './fit.ts'
 import { followMoves } from './follow-moves.ts'
@@ -34,7 +35,8 @@ export type NodesDeps = Basics &
   PresenceDeps &
   SiteDeps &
   EventSharingDeps &
-  InviteDeps & {
+  InviteDeps &
+  StillDeps & {
     readonly vault: Pick<Vault, 'state'>
     readonly sharedPolicy: SharedPolicy
     /** Closes what a node left open that will not come back. */
@@ -180,7 +182,10 @@ export function bindNodes(given: NodesDeps): Nodes {
     name: 'looking for agents that move',
     everyMs: moveEveryMs,
     follows: ['agents'],
-    look: () => followMoves(deps),
+    async look() {
+      await tellWhatRuns(deps)
+      await followMoves(deps)
+    },
   })
   return {
     ways,
