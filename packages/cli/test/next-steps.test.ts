@@ -57,6 +57,26 @@ test.each(Object.keys(errorTable) as ErrorType[])(
   },
 )
 
+test('a node that cannot be reached is named with why and what to set', async () => {
+  const node = {
+    ...{ name: 'node-b', place: 'b:/data', address: 'http://10.0.0.5:7700', version: '0.1.0' },
+    ...{ status: 'active', answering: false, policy_version: null, sessions: 0, processes: 0 },
+    ...{ started_at: '2026-01-02T00:00:00.000Z', seen_at: '2026-01-02T00:00:00.000Z' },
+    ...{ log_finding: null, site: 'site-b', unreachable: 'ECONNREFUSED' },
+  }
+  const list = { nodes: [node], shared: true, workspaces: 'separate' }
+  const connect: Connect = async ({ places }) => ({
+    dataDir: places.dirs[0],
+    run: null,
+    fetch: async () => Response.json(list),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  })
+  const { out } = await createCliKit().gatehouse(['nodes', 'list'], { ...there, connect })
+  expect(out).toContain(
+    "node-b can't be reached at http://10.0.0.5:7700 from this node, which forwards nothing there: ECONNREFUSED. Set node_url on node-b.",
+  )
+})
+
 const sources = new URL('../src/', import.meta.url)
 
 /** Texts that are rewritten where they are printed: help, and the texts of errors. */

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url'
 import { dashboardPage, GatehouseError, type RunFile, setupUrl } from '@gatehouse/contract'
 import type { App } from './app/app.ts'
 import { type Op, systemOp } from './app/call/op.ts'
-import type { BoundApp } from './app/create-app.ts'
 import { type Composition, compose } from './compose.ts'
 import { type Flags, loadSettings } from './config/load.ts'
 import type { Settings } from './config/settings.ts'
@@ -151,12 +150,11 @@ const openPool = (
   })
 }
 
-/** Requests of an agent whose folders are on another node are forwarded from here. */
 const wayThrough =
-  (pool: GatePool, app: BoundApp): NonNullable<GatewayOptions['wayTo']> =>
+  (pool: GatePool, app: App): NonNullable<GatewayOptions['wayTo']> =>
   async (token) => {
     const agent = await app.authenticateAgent(token)
-    return agent && !app.nodes.ways.isAway(agent) ? pool.wayTo(agent.name) : null
+    return agent && pool.wayTo(agent.name)
   }
 
 /** Links to other nodes, by a certificate of this life of the node; null where there can be no others. */

@@ -5,7 +5,7 @@ export const nodesText = {
     one: '',
     shared: 'All nodes see one folder of workspaces, so calls run on any of them.',
     separate:
-      'Nodes have folders of workspaces of their own: what an agent asks of another node is forwarded to the one that has its folder.',
+      "Nodes have folders of workspaces of their own: calls that reach into an agent's folders are forwarded to the node that has them.",
   },
   site: 'Workspaces',
   one: 'One node',

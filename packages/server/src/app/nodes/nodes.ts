@@ -29,12 +29,13 @@ import { Presence, type PresenceDeps } from './presence.ts'
 import { recordMove } from './record-move.ts'
 import type { SharedPolicy } from './shared-policy.ts'
 import { isOtherServing, type SiteDeps, takeAgents, whereIs } from './sites.ts'
-import { Ways } from './ways.ts'
+import { Ways, type WaysDeps } from './ways.ts'
 
 export type NodesDeps = Basics &
   PresenceDeps &
   SiteDeps &
   EventSharingDeps &
+  WaysDeps &
   InviteDeps &
   StillDeps & {
     readonly vault: Pick<Vault, 'state'>

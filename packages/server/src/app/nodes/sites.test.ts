@@ -70,7 +70,18 @@ test('a call that reaches into folders of another node is refused with where the
   expect(await kit.invoke('alpha', 'state.set', { key: 'a', value: 1 })).toMatchObject({
     kind: 'succeeded',
   })
+  const unreachable = async () => {
+    const { nodes } = await kit.app.listNodes(kit.operator())
+    return nodes.find(({ name }) => name === 'node-b')?.unreachable
+  }
+  expect(await unreachable()).toBeNull()
+  kit.app.nodes.ways.failed('node-b', 'ECONNREFUSED')
+  expect(await unreachable()).toBe('ECONNREFUSED')
+  expect(failureIn(await kit.invoke('alpha', 'git.status', { path: '.' }))?.message).toContain(
+    "at http://b.example:7700, and this node can't reach it there (ECONNREFUSED).",
+  )
   await putNode(kit, { site: 'site-b' }, { seen_ms: 0 })
+  expect(await unreachable()).toBeNull()
   expect(failureIn(await kit.invoke('alpha', 'git.status', { path: '.' }))?.message).toContain(
     'node-b (b:/data) has it, which does not run now',
   )

@@ -13,7 +13,7 @@ const openKit = async (): Promise<Kit> => {
 }
 
 const waysOf = ({ storage, clock, parts }: Kit, site: string | null = 'site-a'): Ways =>
-  new Ways({ storage, clock, node: parts.node, workspaces: { site } })
+  new Ways({ storage, clock, node: parts.node, workspaces: { site }, registry: parts.registry })
 
 const putNode = async (
   kit: Kit,
@@ -44,6 +44,24 @@ test('an agent is away where its folder is that of another node, and never where
   expect(alone.isAway(away)).toBe(false)
 })
 
+test.each<[string, object, boolean]>([
+  ['filesystem.read', { path: 'a' }, true],
+  ['filesystem.unwatch', { watch_id: 'w' }, true],
+  ['process.list', {}, true],
+  ['git.status', {}, true],
+  ['network.download', { path: 'a', url: 'https://a.example' }, true],
+  ['email.send', { to: ['a@b.example'], attachments: ['a'] }, true],
+  ['email.send', { to: ['a@b.example'] }, false],
+  ['state.get', { key: 'k' }, false],
+  ['tools.call', { name: 'filesystem__read', arguments: { path: 'a' } }, true],
+  ['tools.call', { name: 'state__get', arguments: { key: 'k' } }, false],
+  ['nothing.known', { path: 'a' }, false],
+])('whether a call of %s with %j is for the node with the folders: %s', async (...row) => {
+  const [capability, args, expected] = row
+  await using kit = await openKit()
+  expect(waysOf(kit).isOfNode({ capability, arguments: args })).toBe(expected)
+})
+
 test('the way leads to a node that runs and has the folder, to one that drains where no other has it', async () => {
   await using kit = await openKit()
   const ways = waysOf(kit)
@@ -62,7 +80,7 @@ test('the way leads to a node that runs and has the folder, to one that drains w
   later()
   expect(await ways.to(away)).toMatchObject({ node: 'c', host: 'fd00::3', port: 7701 })
   expect((await ways.all()).map(({ node }) => node)).toEqual(['c', 'd', 'b'])
-  const known = ['of b', 'of e', 'of x'].map((certificate) => ways.isOfNode(certificate))
+  const known = ['of b', 'of e', 'of x'].map((certificate) => ways.isKnown(certificate))
   expect(await Promise.all(known)).toEqual([true, true, false])
 })
 
@@ -106,7 +124,8 @@ test('a database that does not answer is asked again by the next one', async () 
   }
   const storage = { ...kit.storage, nodes: { ...nodes, list } }
   const { clock, parts } = kit
-  const ways = new Ways({ storage, clock, node: parts.node, workspaces: { site: 'site-a' } })
+  const { node, registry } = parts
+  const ways = new Ways({ storage, clock, node, workspaces: { site: 'site-a' }, registry })
   await putNode(kit, { name: 'b' })
   await expect(ways.to(away)).rejects.toThrow('away')
   fails = false

@@ -1,14 +1,18 @@
 import { standingOf } from '../../domain/nodes.ts'
 import type { StoredAgent } from '../../ports/agents.ts'
+import type { CapabilityRegistry } from '../../ports/capability.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
 import type { Workspaces } from '../../ports/workspaces.ts'
 import type { Basics } from '../call/basics.ts'
+import type { InvokeInput } from '../call/invoke.ts'
+import { namedCall } from '../call/named-call.ts'
 import { factsIn } from './node-record.ts'
 import { runs } from './sites.ts'
 
 export type WaysDeps = Pick<Basics, 'storage' | 'clock'> & {
   readonly node: string
   readonly workspaces: Pick<Workspaces, 'site'>
+  readonly registry: Pick<CapabilityRegistry, 'find'>
 }
 
 /** Way to another node, over which requests of agents are forwarded. */
@@ -26,7 +30,12 @@ type Seen = { readonly ways: readonly Way[]; readonly certificates: ReadonlySet<
 
 /** A node that has just come or gone is seen as much later, and one that failed is tried again after it. */
 const seenForMs = 1_000
+/** Groups whose capabilities work on what a node has: files, repositories and programs, also where they name them by an id. */
+const groupsOfNodes = new Set(['filesystem', 'git', 'process'])
 const nothing: Seen = { ways: [], certificates: new Set() }
+
+const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
 
 /** A node of a version that forwards nothing says no certificate, and one that does not listen no address. */
 const wayOf = (node: StoredNode): Way | null => {
@@ -60,6 +69,17 @@ export class Ways {
     return own !== null && site !== null && site !== own
   }
 
+  /**
+   * Whether a call is for the node that has the agent's folders, as far as names tell. This is about where it is answered:
+   * what is allowed, each node decides for itself.
+   */
+  isOfNode(call: InvokeInput): boolean {
+    const { capability: name, arguments: args } = namedCall(call)
+    if (groupsOfNodes.has(name.split('.', 1)[0] ?? '')) return true
+    const paths = this.#deps.registry.find(name)?.paths ?? []
+    return isMembers(args) && paths.some((path) => args[path] !== undefined)
+  }
+
   /** The way to a node that has the agent's folders: one that is draining where no other has them. Null where none runs. */
   async to(agent: Pick<StoredAgent, 'site'>): Promise<Way | null> {
     if (!this.isAway(agent)) return null
@@ -73,7 +93,7 @@ export class Ways {
   }
 
   /** Whether it is the certificate of another node that runs. */
-  async isOfNode(certificate: string): Promise<boolean> {
+  async isKnown(certificate: string): Promise<boolean> {
     return (await this.#look()).certificates.has(certificate)
   }
 

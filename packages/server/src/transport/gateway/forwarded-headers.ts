@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 /** Headers of one connection, and those that the node which took the request has judged. */
 const ofConnection = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding'],
-  ...['upgrade', 'http2-settings', 'expect', 'host', 'origin', 'x-forwarded-for'],
+  ...['content-length', 'upgrade', 'http2-settings', 'expect', 'host', 'origin', 'x-forwarded-for'],
 ])
 const ofUpgrade = new Set(['authorization', 'host', 'origin', 'x-forwarded-for'])
 const ofAnswer = new Set(['keep-alive', 'transfer-encoding', 'date'])
@@ -25,9 +25,14 @@ const added = (address: string | undefined): string[] => [
   ...(address === undefined ? [] : ['X-Forwarded-For', address]),
 ]
 
-/** Headers of a request for another node: names and values in turn. */
-export const requestHeaders = (raw: Headers, address: string | undefined): string[] => [
+/** Headers of a request for another node, with a body of so many bytes: names and values in turn. */
+export const requestHeaders = (
+  raw: Headers,
+  address: string | undefined,
+  bytes: number,
+): string[] => [
   ...added(address),
+  ...['Content-Length', String(bytes)],
   ...filter(raw, (name) => !ofConnection.has(name)),
 ]
 

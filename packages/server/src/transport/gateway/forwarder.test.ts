@@ -43,7 +43,11 @@ class Known {
   async all(): Promise<readonly Way[]> {
     return this.way ? [this.way] : []
   }
-  async isOfNode(certificate: string): Promise<boolean> {
+  /** As files and programs are. */
+  isOfNode({ capability }: { readonly capability: string }): boolean {
+    return capability.startsWith('test.')
+  }
+  async isKnown(certificate: string): Promise<boolean> {
     return this.certificates.has(certificate)
   }
   failed(node: string, reason: string): void {
@@ -132,12 +136,26 @@ test('a whole request is answered by the node that has the folders, and everybod
   const home = await rpc('beta', 'test.echo')
   expect(home.value['result']).toMatchObject({ success: true })
   expect(ranHere).toBeGreaterThan(0)
+  // What needs no folder is answered where it comes.
+  const before = ranHere
+  await rpc('alpha', 'agent.whoami', {})
+  expect(ranHere).toBeGreaterThan(before)
+  // A batch with one such call is answered there as a whole.
+  const batch = [callOf('agent.whoami', {}), { ...callOf('test.echo'), id: 2 }]
+  const answers = await fetch(`${here.url}/rpc`, {
+    ...{ method: 'POST', headers: headersOf('alpha'), body: JSON.stringify(batch) },
+  })
+  expect(await answers.json()).toMatchObject([
+    { id: 1, result: { success: true } },
+    { id: 2, result: { success: true } },
+  ])
+  expect(ranHere).toBe(before + 1)
   // The connection between the nodes is used again.
   await rpc('alpha', 'test.echo')
   expect(there.connections()).toBe(1)
 })
 
-test('a session of MCP goes on there, with answers that are streams and with notifications', async () => {
+test('calls of a session of MCP are answered there, and its notifications come from here', async () => {
   const client = new Client({ name: 'probe', version: '1' })
   let changes = 0
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes++)
@@ -145,9 +163,10 @@ test('a session of MCP goes on there, with answers that are streams and with not
   await client.connect(transport as never)
   const result = await client.callTool({ name: 'test__echo', arguments: { text: 'x' } })
   expect(result.isError ?? false).toBe(false)
-  await until(() => there.listeners() > 0)
-  there.emit('alpha', 'tools.changed')
-  await until(() => changes > 0)
+  await until(() => {
+    there.emit('alpha', 'tools.changed')
+    return changes > 0
+  })
   await transport.terminateSession()
   await client.close()
   expect(ranHere).toBe(0)
@@ -217,6 +236,7 @@ test('a client that goes away takes its call there back', async () => {
 
 test('what the other node refuses is refused, with its reason', async () => {
   const large = { text: 'x'.repeat(11 * 1024 * 1024) }
+  // The body is read here.
   const refused = await rpc('alpha', 'test.echo', large)
   expect(refused).toMatchObject({ status: 413, value: { error: { code: -32600 } } })
   expect(await rpc('alpha', 'test.blocked')).toMatchObject({
@@ -303,12 +323,6 @@ test('a node that is gone is left, with all that waits for it', async () => {
 test('a node that stops ends what waits for nothing, and lets a call be answered', async () => {
   const idle = new WebSocket(here.mcpUrl, { headers: headersOf('alpha') })
   await once(idle, 'open')
-  const stream = new StreamableHTTPClientTransport(new URL(`${here.url}/mcp`), {
-    requestInit: { headers: headersOf('alpha') },
-  })
-  const client = new Client({ name: 'probe', version: '1' })
-  await client.connect(stream as never)
-  await until(() => there.listeners() > 0)
   const body = JSON.stringify(callOf('test.wait'))
   const call = fetch(`${here.url}/rpc`, { method: 'POST', headers: headersOf('alpha'), body })
   await until(() => there.waiting.length === 1)
@@ -318,5 +332,4 @@ test('a node that stops ends what waits for nothing, and lets a call be answered
   there.waiting[0]?.finish()
   expect((await call).status).toBe(200)
   await closed
-  await client.close()
 })

@@ -1,36 +1,67 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Duplex, pipeline } from 'node:stream'
+import { capabilityName } from '@gatehouse/contract'
 import type { AuthenticatedAgent } from '../../app/agents/agent-directory.ts'
-import type { MemoryBudget } from '../../app/call/memory-budget.ts'
+import type { InvokeInput } from '../../app/call/invoke.ts'
 import type { Way, Ways } from '../../app/nodes/ways.ts'
-import { memoryTaken } from '../http/respond.ts'
+import { isMembers, readEnvelope } from '../http/envelope.ts'
+import type { FastResponse } from './fast-path/fast-response.ts'
 import { answerHeaders, requestHeaders, requestText } from './forwarded-headers.ts'
-import { type GatewayRequest, refuseRequest } from './gateway-request.ts'
+import type { GatewayRequest } from './gateway-request.ts'
 import type { NodeLinks } from './node-links.ts'
 
 export type ForwarderDeps = {
   readonly links: NodeLinks
-  readonly ways: Pick<Ways, 'isAway' | 'to'>
-  readonly memory: MemoryBudget
+  readonly ways: Pick<Ways, 'isAway' | 'isOfNode' | 'to'>
 }
 
 /** Agent that asks, and the address that it asks from. */
 export type Asking = { readonly agent: AuthenticatedAgent; readonly address: string | undefined }
 
-type ByNode = Extract<GatewayRequest, { by: 'node' }>
-type ByFastPath = Extract<GatewayRequest, { by: 'fast path' }>
-
 /** A WebSocket of an agent, and the connection to the node that serves it. */
 type Pair = { readonly client: Duplex; readonly link: Socket; answered: boolean }
 
+const statusOf = ({ statusCode }: IncomingMessage): number => statusCode ?? 502
+
+/** Passes an answer on as it comes. */
+const relay = (answer: IncomingMessage, res: ServerResponse): void => {
+  res.writeHead(statusOf(answer), answerHeaders(answer.rawHeaders))
+  res.flushHeaders()
+  // One that breaks off is broken off here, too.
+  pipeline(answer, res, () => undefined)
+}
+
+/** Passes an answer on once it is there. */
+const relayWhole = (answer: IncomingMessage, res: FastResponse): void => {
+  const chunks: Buffer[] = []
+  answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+  answer.once('error', () => res.destroy())
+  answer.once('end', () => {
+    res.writeHead(statusOf(answer), answerHeaders(answer.rawHeaders))
+    res.end(Buffer.concat(chunks).toString())
+  })
+}
+
+/** Elements of a body, each with the call that it makes, where it makes one. */
+const callsIn = (value: unknown): readonly InvokeInput[] =>
+  (Array.isArray(value) ? value : [value]).flatMap((element: unknown) => {
+    const envelope = readEnvelope(element)
+    if (envelope.kind === 'invalid' || !isMembers(envelope.params)) return []
+    const { capability, name, arguments: args } = envelope.params
+    if (envelope.method === 'capabilities.invoke' && typeof capability === 'string')
+      return [{ capability, arguments: args }]
+    if (envelope.method === 'tools/call' && typeof name === 'string')
+      return [{ capability: capabilityName(name), arguments: args }]
+    return []
+  })
+
 /**
- * Forwards what an agent asks to the node that has its folders, which serves it as if it had come there: nothing is decided
- * here but who it is. Where that node can't be reached it is served here, and calls that reach into folders are refused.
+ * Forwards calls that are for the node with the agent's folders to that node, which serves them as if they had come there: nothing
+ * is decided here but who asks. Where it can't be reached they are served here, and those that reach into folders are refused.
  */
 export class Forwarder {
   readonly #deps: ForwarderDeps
-  readonly #streams = new Set<ServerResponse>()
   readonly #pairs = new Set<Pair>()
   #stopping = false
 
@@ -46,13 +77,36 @@ export class Forwarder {
     return this.#deps.ways.isAway(agent) && !this.#deps.links.isLink(socket)
   }
 
+  /** Whether a body has a call for the node with the folders. */
+  isOfNode(value: unknown): boolean {
+    return callsIn(value).some((call) => this.#deps.ways.isOfNode(call))
+  }
+
   /** Whether another node answers it. */
-  async request(request: GatewayRequest, asking: Asking): Promise<boolean> {
+  async request(request: GatewayRequest, asking: Asking, body: Buffer): Promise<boolean> {
     const way = await this.#wayTo(asking)
     if (!way) return false
-    return request.by === 'node'
-      ? this.#stream(way, request, asking)
-      : this.#whole(way, request, asking)
+    const { method, path, res, rawHeaders } = request
+    const headers = requestHeaders(rawHeaders, asking.address, body.length)
+    const out = this.#deps.links.request(way, { method, path, headers })
+    res.on('close', () => out.destroy())
+    return new Promise((resolve) => {
+      let isSent = false
+      out.once('socket', () => {
+        isSent = true
+        out.end(body)
+        resolve(true)
+      })
+      out.on('response', (answer) => {
+        if (request.by === 'node') relay(answer, request.res)
+        else relayWhole(answer, request.res)
+      })
+      out.on('error', () => {
+        if (!isSent) return resolve(false)
+        // The outcome is not known, as where a connection breaks.
+        if (!res.headersSent) res.destroy()
+      })
+    })
   }
 
   /** Whether another node serves the WebSocket. `token` may have stood in the address. */
@@ -87,7 +141,6 @@ export class Forwarder {
   /** Ends what waits for nothing. Whose last word was not the other node's may wait for its answer. */
   stop(): void {
     this.#stopping = true
-    for (const res of this.#streams) res.end()
     for (const pair of this.#pairs) this.#endQuiet(pair)
   }
 
@@ -102,82 +155,5 @@ export class Forwarder {
   /** Without the database nothing is known of other nodes; what can't be done here then, the call says. */
   #wayTo({ agent }: Asking): Promise<Way | null> {
     return this.#deps.ways.to(agent).catch(() => null)
-  }
-
-  /** A request whose body and answer may be streams. */
-  #stream(way: Way, request: ByNode, asking: Asking): Promise<boolean> {
-    const { method, path, req, res, continues } = request
-    const out = this.#deps.links.request(way, {
-      ...{ method, path },
-      headers: requestHeaders(request.rawHeaders, asking.address),
-    })
-    res.once('close', () => out.destroy())
-    return new Promise((resolve) => {
-      let isSent = false
-      out.once('socket', () => {
-        isSent = true
-        if (continues) res.writeContinue()
-        req.pipe(out)
-        resolve(true)
-      })
-      out.on('response', (answer) => {
-        res.writeHead(answer.statusCode ?? 502, answerHeaders(answer.rawHeaders))
-        res.flushHeaders()
-        if (method === 'GET') this.#streams.add(res)
-        pipeline(answer, res, () => {
-          this.#streams.delete(res)
-          // Bytes that it still sends are read and dropped: whoever answered wants no more of them.
-          req.unpipe(out)
-          req.resume()
-        })
-      })
-      out.on('error', () => {
-        if (!isSent) return resolve(false)
-        // The outcome is not known, as where a connection breaks.
-        if (!res.headersSent) res.destroy()
-      })
-    })
-  }
-
-  /** A request that is there as a whole, as its answer will be. */
-  #whole(way: Way, request: ByFastPath, { agent, address }: Asking): Promise<boolean> {
-    const { method, path, res, body } = request
-    const { links, memory } = this.#deps
-    const held = memory.take(agent.name, body.length)
-    if (!held) {
-      refuseRequest(request, memoryTaken(memory.perAgentMax))
-      return Promise.resolve(true)
-    }
-    const out = links.request(way, {
-      ...{ method, path },
-      headers: requestHeaders(request.rawHeaders, address),
-    })
-    res.on('close', () => {
-      out.destroy()
-      held.release()
-    })
-    return new Promise((resolve) => {
-      let isSent = false
-      out.once('socket', () => {
-        isSent = true
-        out.end(body)
-        resolve(true)
-      })
-      out.on('response', (answer) => {
-        const chunks: Buffer[] = []
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-        answer.once('error', () => res.destroy())
-        answer.once('end', () => {
-          res.writeHead(answer.statusCode ?? 502, answerHeaders(answer.rawHeaders))
-          res.end(Buffer.concat(chunks).toString())
-          held.answered(res.writableLength)
-        })
-      })
-      out.on('error', () => {
-        if (isSent) return res.destroy()
-        held.release()
-        resolve(false)
-      })
-    })
   }
 }

@@ -47,7 +47,7 @@ import { McpWebSockets } from '../mcp/websocket.ts'
 import { answerRpc } from '../rpc/answer-rpc.ts'
 
 import { FastConnection, type FastPath } from './fast-path/fast-connection.ts'
-import { Forwarder } from './forwarder.ts'
+import { type Asking, Forwarder } from './forwarder.ts'
 import { type GatewayRequest, refuseRequest } from './gateway-request.ts'
 import type { NodeLinks } from './node-links.ts'
 import { type HandOver, passOn } from './pass-on.ts'
@@ -162,7 +162,7 @@ export class GatewayServer {
     this.#sockets = new McpWebSockets(deps, this.#perAgent)
     this.#streams = new PushStreams(deps, this.#perAgent)
     this.#streamable = new StreamableHttp(deps, this.#streams)
-    this.#forwarder = options.nodes ? new Forwarder({ ...options.nodes, memory }) : null
+    this.#forwarder = options.nodes ? new Forwarder(options.nodes) : null
     this.server = this.#emptyServer()
     this.#serveByNode = takeNodesListener(this.server)
     this.#setUp(this.server)
@@ -321,18 +321,12 @@ export class GatewayServer {
     const address = this.#addressOf(socket, headers)
     const known = await this.#admission.identify(bearerToken(headers.authorization), address)
     if (known.kind === 'refused') return refuseRequest(request, known.refusal)
-    const { agent } = known
-    const forwarder = this.#forwarderFor(socket, agent)
-    if (forwarder && (await forwarder.request(request, { agent, address }))) return
-    return this.#answer(request, actorOf(agent), headers)
+    return this.#answer(request, { agent: known.agent, address }, headers)
   }
 
-  async #answer(
-    request: GatewayRequest,
-    actor: AgentOp['actor'],
-    headers: FrontHeaders,
-  ): Promise<void> {
+  async #answer(request: GatewayRequest, asking: Asking, headers: FrontHeaders): Promise<void> {
     const { path, res } = request
+    const actor = actorOf(asking.agent)
     if (request.by === 'node' && request.method === 'GET')
       return this.#streamable.get(request.req, request.res, actor)
     if (request.by === 'node' && request.method === 'DELETE')
@@ -343,16 +337,25 @@ export class GatewayServer {
     if (!held) return refuseRequest(request, memoryTaken(this.#memory.perAgentMax))
     res.on('close', () => held.release())
     if (res.destroyed) return held.release()
-    const value = await this.#readValue(request, held, headers.contentLength)
-    if (value === undefined) return
+    const body = await this.#readBody(request, held, headers.contentLength)
+    const value = body && (await this.#valueOf(request, body))
+    if (body === null || value === undefined) return
     held.parsed()
+    if (await this.#forwards(request, asking, body, value)) return
     if (path === '/rpc') await this.#rpc(res, actor, headers, value, held)
     else if (request.by === 'node') await this.#mcp(request.req, request.res, actor, value, held)
     held.answered(res.writableLength)
   }
 
-  #forwarderFor(socket: Socket, agent: AuthenticatedAgent): Forwarder | null {
-    return this.#forwarder?.concerns(socket, agent) ? this.#forwarder : null
+  async #forwards(
+    request: GatewayRequest,
+    asking: Asking,
+    body: Buffer,
+    value: unknown,
+  ): Promise<boolean> {
+    const forwarder = this.#forwarder
+    if (!forwarder?.concerns(request.socket, asking.agent)) return false
+    return forwarder.isOfNode(value) && forwarder.request(request, asking, body)
   }
 
   /** Address of who asks; of what another node forwarded, the one that it says. */
@@ -380,24 +383,29 @@ export class GatewayServer {
     else sendJson(res, 200, '{"status":"ok"}')
   }
 
-  /** The parsed body; undefined where it was refused and answered. */
-  async #readValue(request: GatewayRequest, held: Held, declared: number): Promise<unknown> {
-    const read = await this.#readBody(request, held, declared)
+  /** The body; null where it was refused and answered. */
+  async #readBody(request: GatewayRequest, held: Held, declared: number): Promise<Buffer | null> {
+    const read = await this.#bytesOf(request, held, declared)
     switch (read.kind) {
       case 'too_large':
         refuseRequest(request, refusals.tooLarge)
-        return undefined
+        return null
       case 'overloaded':
         refuseRequest(request, memoryTaken(this.#memory.perAgentMax))
-        return undefined
+        return null
       case 'broken':
-        return undefined
+        return null
       case 'read':
+        return read.bytes
     }
+  }
+
+  /** The parsed body; undefined where it was refused and answered. */
+  async #valueOf(request: GatewayRequest, body: Buffer): Promise<unknown> {
     try {
-      return needsSlices(read.bytes)
-        ? await parseRequestsInSlices(read.bytes, this.#limits)
-        : parseRequests(read.bytes, this.#limits)
+      return needsSlices(body)
+        ? await parseRequestsInSlices(body, this.#limits)
+        : parseRequests(body, this.#limits)
     } catch (thrown) {
       const requestId = this.#options.ids.next('req')
       const { error } = describeThrown(thrown, requestId, this.#options.log)
@@ -407,7 +415,7 @@ export class GatewayServer {
     }
   }
 
-  #readBody(request: GatewayRequest, held: Held, declared: number): ReadBody | Promise<ReadBody> {
+  #bytesOf(request: GatewayRequest, held: Held, declared: number): ReadBody | Promise<ReadBody> {
     if (request.by === 'fast path') return { kind: 'read', bytes: request.body }
     if (request.continues) request.res.writeContinue()
     return readBody(request.req, this.#limits.bodyBytesMax, held, declared)
@@ -507,7 +515,7 @@ export class GatewayServer {
     if (socket.destroyed) return null
     const { agent, token } = known
     const asking = { agent, token, address: from }
-    const forwarder = this.#forwarderFor(req.socket, agent)
+    const forwarder = this.#forwarder?.concerns(req.socket, agent) ? this.#forwarder : null
     if (await forwarder?.upgrade({ req, socket, head }, asking)) return null
     const accepted = this.#sockets.accept(req, socket, head, actorOf(agent))
     return accepted ? null : tooManyConnections(this.#limits.connectionsPerAgentMax)

@@ -7,7 +7,7 @@ import { boundHandshakes } from '../http/handshakes.ts'
 import type { HeadlessSockets } from '../http/headless-sockets.ts'
 
 export type NodeLinksOptions = {
-  readonly ways: Pick<Ways, 'all' | 'isOfNode' | 'failed' | 'reached'>
+  readonly ways: Pick<Ways, 'all' | 'isKnown' | 'failed' | 'reached'>
   /** Certificate and key of this node as PEM: other nodes know it by the fingerprint. */
   readonly identity: { readonly cert: string; readonly key: string }
   readonly log: Log
@@ -125,7 +125,7 @@ export class NodeLinks implements Disposable {
   async look(): Promise<void> {
     const { ways } = this.#options
     for (const [name, { way }] of this.#links)
-      if (!(await ways.isOfNode(way.certificate))) this.#leave(name)
+      if (!(await ways.isKnown(way.certificate))) this.#leave(name)
     for (const way of await ways.all()) {
       const { agent } = this.#linkTo(way)
       const isKept = Object.keys(agent.freeSockets).length + Object.keys(agent.sockets).length > 0
@@ -145,7 +145,7 @@ export class NodeLinks implements Disposable {
     const fingerprint = fingerprintOf(secured)
     const isNode =
       fingerprint !== null &&
-      (await this.#options.ways.isOfNode(fingerprint).catch((err: unknown) => {
+      (await this.#options.ways.isKnown(fingerprint).catch((err: unknown) => {
         this.#options.log.warn({ err }, 'another node could not be looked up')
         return false
       }))
