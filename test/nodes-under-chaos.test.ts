@@ -41,7 +41,10 @@ type Node = {
   readonly address: Awaited<ReturnType<typeof openDatabaseAddress>>
 }
 
-/** Three nodes that share a folder of workspaces, each with its own way to the database. */
+/**
+ * Three nodes, each with its own way to the database. Two share a folder of workspaces; the third has none of these agents, and forwards
+ * what reaches into them.
+ */
 const startNodes = async (databaseUrl: string): Promise<readonly Node[]> => {
   const nodes: Node[] = []
   for (let at = 0; at < 3; at += 1) {
@@ -56,7 +59,8 @@ const startNodes = async (databaseUrl: string): Promise<readonly Node[]> => {
     const first = nodes[0]?.gate.dataDir
     for (const file of first ? ['vault.key', 'policy.key', 'tls/ca.pem', 'tls/ca-key.pem'] : [])
       cpSync(join(first ?? '', file), join(node.gate.dataDir, file), { recursive: true })
-    if (first) symlinkSync(join(first, 'workspaces'), join(node.gate.dataDir, 'workspaces'))
+    if (first && at === 1)
+      symlinkSync(join(first, 'workspaces'), join(node.gate.dataDir, 'workspaces'))
     await node.gate.start(node.flags)
     if (!first) writeFileSync(join(node.gate.dataDir, 'policies/organisation.yaml'), policy)
     nodes.push(node)
