@@ -54,6 +54,7 @@ const openGate = async (begin: GateBegin, link: GateLink) => {
   app.listeners.opened('gateway')
   await followVault(app, ids, link)
   await app.start()
+  links?.start()
   app.listeners.ready()
   opening.defer(async () => app.listeners.stopping())
   const closing = opening.move()

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { type ErrorType, GatehouseError } from '@gatehouse/contract'
 import { sentFailure } from '../domain/sent-failure.ts'
+import { placeAmong } from '../domain/spread.ts'
 import type {
   Asker,
   Following,
@@ -58,14 +59,6 @@ export const gateName = (index: number): string => `gate process ${index + 1}`
 const gone = (index: number, what: string): GatehouseError =>
   new GatehouseError('StorageUnavailable', { detail: `${gateName(index)} ${what}` })
 
-/** Spreads names evenly; the same name has the same home in every process (FNV-1a). */
-const hashOf = (name: string): number => {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < name.length; at += 1)
-    hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193)
-  return hash >>> 0
-}
-
 /** One end of the connections between the gate processes. */
 export class GateLink implements Gates {
   readonly index: number
@@ -97,7 +90,7 @@ export class GateLink implements Gates {
   }
 
   homeOf(agent: string): number {
-    return hashOf(agent) % this.count
+    return placeAmong(agent, this.count)
   }
 
   serves(index: number): boolean {

@@ -29,7 +29,7 @@ const putNode = async (
   })
 }
 
-const away = { site: 'site-b' }
+const away = { name: 'alpha', site: 'site-b' }
 
 test('an agent is away where its folder is that of another node, and never where there is one folder', async () => {
   await using kit = await openKit()
@@ -38,7 +38,7 @@ test('an agent is away where its folder is that of another node, and never where
   expect([away, { site: 'site-a' }, { site: null }].map((agent) => ways.isAway(agent))).toEqual([
     ...[true, false, false],
   ])
-  expect(await ways.to({ site: 'site-a' })).toBeNull()
+  expect(await ways.to({ name: 'alpha', site: 'site-a' })).toBeNull()
   const alone = waysOf(kit, null)
   expect(alone.areNeeded).toBe(false)
   expect(alone.isAway(away)).toBe(false)
@@ -80,8 +80,8 @@ test('the way leads to a node that runs and has the folder, to one that drains w
   later()
   expect(await ways.to(away)).toMatchObject({ node: 'c', host: 'fd00::3', port: 7701 })
   expect((await ways.all()).map(({ node }) => node)).toEqual(['c', 'd', 'b'])
-  const known = ['of b', 'of e', 'of x'].map((certificate) => ways.isKnown(certificate))
-  expect(await Promise.all(known)).toEqual([true, true, false])
+  expect(await ways.isKnown('of b')).toBe(true)
+  expect(await ways.isKnown('of e')).toBe(true)
 })
 
 test.each<[string, Readonly<Record<string, null>>, Partial<StoredNode>]>([
@@ -98,20 +98,65 @@ test.each<[string, Readonly<Record<string, null>>, Partial<StoredNode>]>([
   expect(await ways.all()).toEqual([])
 })
 
+test('agents are spread over the nodes that see one folder, each always to the same', async () => {
+  await using kit = await openKit()
+  const ways = waysOf(kit)
+  await putNode(kit, { name: 'b' })
+  await putNode(kit, { name: 'c' })
+  const nodeOf = async (name: string) => (await ways.to({ ...away, name }))?.node
+  const names = Array.from({ length: 40 }, (_, at) => `agent-${at}`)
+  const nodes = await Promise.all(names.map(nodeOf))
+  expect(nodes.filter((node) => node === 'b').length).toBeGreaterThan(10)
+  expect(nodes.filter((node) => node === 'c').length).toBeGreaterThan(10)
+  expect(await Promise.all(names.map(nodeOf))).toEqual(nodes)
+})
+
 test('a node that could not be reached is left alone for a second, and why is told until it is reached', async () => {
   await using kit = await openKit()
   const ways = waysOf(kit)
   await putNode(kit, { name: 'b' })
   await putNode(kit, { name: 'c' })
-  ways.failed('b', 'ECONNREFUSED')
-  expect(await ways.to(away)).toMatchObject({ node: 'c' })
-  ways.failed('c', 'ECONNREFUSED')
+  const [first, second] = [(await ways.to(away))?.node ?? '', 'b', 'c'].filter(
+    (name, at, all) => all.indexOf(name) === at,
+  )
+  ways.failed(first ?? '', 'ECONNREFUSED')
+  expect(await ways.to(away)).toMatchObject({ node: second })
+  ways.failed(second ?? '', 'ECONNREFUSED')
   expect(await ways.to(away)).toBeNull()
   kit.clock.move(1_000)
-  expect(await ways.to(away)).toMatchObject({ node: 'b' })
+  expect(await ways.to(away)).toMatchObject({ node: first })
   expect(ways.faultOf('b')).toBe('ECONNREFUSED')
   ways.reached('b')
   expect(ways.faultOf('b')).toBeNull()
+})
+
+test('a node that has just started is known, and the database is asked for a stranger ten times a second at most', async () => {
+  await using kit = await openKit()
+  let asked = 0
+  const { nodes } = kit.storage
+  const list = () => {
+    asked += 1
+    return nodes.list()
+  }
+  let waits = 0
+  const clock = {
+    now: () => kit.clock.now(),
+    sleep: (ms: number) => {
+      waits += 1
+      return kit.clock.sleep(ms)
+    },
+  }
+  const { node, registry } = kit.parts
+  const storage = { ...kit.storage, nodes: { ...nodes, list } }
+  const ways = new Ways({ storage, clock, node, workspaces: { site: 'site-a' }, registry })
+  await ways.all()
+  await putNode(kit, { name: 'b' })
+  const looks = ['of b', 'of x', 'of y'].map((certificate) => ways.isKnown(certificate))
+  await expect.poll(() => waits).toBe(3)
+  expect(asked).toBe(1)
+  kit.clock.move(100)
+  expect(await Promise.all(looks)).toEqual([true, false, false])
+  expect(asked).toBe(2)
 })
 
 test('a database that does not answer is asked again by the next one', async () => {

@@ -1,6 +1,8 @@
 import { standingOf } from '../../domain/nodes.ts'
+import { placeAmong } from '../../domain/spread.ts'
 import type { StoredAgent } from '../../ports/agents.ts'
 import type { CapabilityRegistry } from '../../ports/capability.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
 import type { Workspaces } from '../../ports/workspaces.ts'
 import type { Basics } from '../call/basics.ts'
@@ -9,7 +11,8 @@ import { namedCall } from '../call/named-call.ts'
 import { factsIn } from './node-record.ts'
 import { runs } from './sites.ts'
 
-export type WaysDeps = Pick<Basics, 'storage' | 'clock'> & {
+export type WaysDeps = Pick<Basics, 'storage'> & {
+  readonly clock: Pick<Clock, 'now' | 'sleep'>
   readonly node: string
   readonly workspaces: Pick<Workspaces, 'site'>
   readonly registry: Pick<CapabilityRegistry, 'find'>
@@ -26,13 +29,19 @@ export type Way = {
   readonly certificate: string
 }
 
-type Seen = { readonly ways: readonly Way[]; readonly certificates: ReadonlySet<string> }
+type Seen = {
+  readonly active: readonly Way[]
+  readonly draining: readonly Way[]
+  readonly certificates: ReadonlySet<string>
+}
 
 /** A node that has just come or gone is seen as much later, and one that failed is tried again after it. */
 const seenForMs = 1_000
+/** Strangers, who show a certificate that is not known, have the database asked no more often. */
+const askAgainMs = 100
 /** Groups whose capabilities work on what a node has: files, repositories and programs, also where they name them by an id. */
 const groupsOfNodes = new Set(['filesystem', 'git', 'process'])
-const nothing: Seen = { ways: [], certificates: new Set() }
+const nothing: Seen = { active: [], draining: [], certificates: new Set() }
 
 const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null
@@ -81,20 +90,27 @@ export class Ways {
   }
 
   /** The way to a node that has the agent's folders: one that is draining where no other has them. Null where none runs. */
-  async to(agent: Pick<StoredAgent, 'site'>): Promise<Way | null> {
+  async to(agent: Pick<StoredAgent, 'name' | 'site'>): Promise<Way | null> {
     if (!this.isAway(agent)) return null
-    const { ways } = await this.#look()
-    return ways.find((way) => way.site === agent.site && !this.#hasJustFailed(way.node)) ?? null
+    const { active, draining } = await this.#look()
+    const ofAgent = (way: Way) => way.site === agent.site && !this.#hasJustFailed(way.node)
+    const having = active.filter(ofAgent)
+    return having[placeAmong(agent.name, having.length)] ?? draining.find(ofAgent) ?? null
   }
 
   /** All nodes that run and have other folders. */
   async all(): Promise<readonly Way[]> {
-    return (await this.#look()).ways.filter((way) => this.isAway(way))
+    const { active, draining } = await this.#look()
+    return [...active, ...draining].filter((way) => this.isAway(way))
   }
 
-  /** Whether it is the certificate of another node that runs. */
+  /** Whether it is the certificate of another node that runs: also of one that has just started. */
   async isKnown(certificate: string): Promise<boolean> {
-    return (await this.#look()).certificates.has(certificate)
+    if ((await this.#look()).certificates.has(certificate)) return true
+    const { clock } = this.#deps
+    const waitMs = this.#seenMs + askAgainMs - clock.now()
+    if (waitMs > 0) await clock.sleep(waitMs)
+    return (await this.#look(askAgainMs)).certificates.has(certificate)
   }
 
   failed(node: string, reason: string): void {
@@ -115,9 +131,9 @@ export class Ways {
     return fault !== undefined && this.#deps.clock.now() - fault.failedMs < seenForMs
   }
 
-  #look(): Promise<Seen> {
+  #look(forMs = seenForMs): Promise<Seen> {
     const nowMs = this.#deps.clock.now()
-    if (nowMs - this.#seenMs < seenForMs) return this.#seen
+    if (nowMs - this.#seenMs < forMs) return this.#seen
     this.#seenMs = nowMs
     this.#seen = this.#read()
     // The next one looks again; this one raises where it is awaited.
@@ -130,11 +146,14 @@ export class Ways {
     const nowMs = await storage.wallMs()
     const others = (await storage.nodes.list()).filter(({ name }) => name !== own)
     const running = others.filter((node) => runs(node, nowMs))
-    const isDraining = (node: StoredNode) => Number(standingOf(node, nowMs) === 'draining')
-    const bestFirst = running.toSorted((a, b) => isDraining(a) - isDraining(b))
+    const waysOf = (standing: 'active' | 'draining') =>
+      running
+        .filter((node) => standingOf(node, nowMs) === standing)
+        .flatMap((node) => wayOf(node) ?? [])
     const certificates = running.flatMap((node) => factsIn(node).certificate ?? [])
     return {
-      ways: bestFirst.flatMap((node) => wayOf(node) ?? []),
+      active: waysOf('active'),
+      draining: waysOf('draining'),
       certificates: new Set(certificates),
     }
   }

@@ -307,16 +307,19 @@ test('noise that begins like TLS is closed, and takes no place', async () => {
   expect(ranHere).toBe(0)
 })
 
-test('a node that is gone is left, with all that waits for it', async () => {
-  links.here.start()
+test.each([
+  ['gone', () => (known.here.way = null), 1],
+  ['cut off', () => (known.here.way = { ...(known.here.way as Way), port: 1 }), 3],
+])('a node that is %s is left, with all that waits for it', async (_, happens, looks) => {
   const body = JSON.stringify(callOf('test.wait'))
   const call = fetch(`${here.url}/rpc`, { method: 'POST', headers: headersOf('alpha'), body }).then(
     () => 'answered',
     () => 'gone',
   )
   await until(() => there.waiting.length === 1)
-  known.here.certificates.clear()
   await links.here.look()
+  happens()
+  for (let look = 0; look < looks; look += 1) await links.here.look()
   expect(await call).toBe('gone')
 })
 

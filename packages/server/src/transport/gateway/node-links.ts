@@ -17,6 +17,8 @@ export type NodeLinksOptions = {
 const connectMs = 2_000
 const handshakeMs = 5_000
 const lookEveryMs = 10_000
+/** A node may be too busy for a handshake; one that is not reached for so many looks is cut off. */
+const failuresMax = 3
 const tlsVersion = 'TLSv1.3'
 /** First byte of a TLS connection: a record of its handshake. */
 const handshakeRecord = 0x16
@@ -47,7 +49,13 @@ class LinkAgent extends Agent {
   }
 }
 
-type Link = { readonly way: Way; readonly agent: LinkAgent; readonly sockets: Set<TLSSocket> }
+type Link = {
+  readonly way: Way
+  readonly agent: LinkAgent
+  readonly sockets: Set<TLSSocket>
+  /** Looks in turn at which it could not be reached. */
+  failures: number
+}
 
 /**
  * Connections between nodes, on the port of the gateway: TLS in which each side shows a certificate of its own and knows the
@@ -121,16 +129,13 @@ export class NodeLinks implements Disposable {
     return request({ ...options, agent: this.#linkTo(way).agent })
   }
 
-  /** Leaves nodes that are gone: one that hangs, or whose machine is away, closes nothing by itself. */
+  /** Leaves nodes that are gone or cut off: one that hangs, or that the network lost, closes nothing by itself. */
   async look(): Promise<void> {
-    const { ways } = this.#options
+    const running = await this.#options.ways.all()
+    const certificates = new Set(running.map(({ certificate }) => certificate))
     for (const [name, { way }] of this.#links)
-      if (!(await ways.isKnown(way.certificate))) this.#leave(name)
-    for (const way of await ways.all()) {
-      const { agent } = this.#linkTo(way)
-      const isKept = Object.keys(agent.freeSockets).length + Object.keys(agent.sockets).length > 0
-      if (!isKept) await this.#probe(way)
-    }
+      if (!certificates.has(way.certificate)) this.#leave(name)
+    await Promise.all(running.map((way) => this.#probe(way)))
   }
 
   [Symbol.dispose](): void {
@@ -167,12 +172,13 @@ export class NodeLinks implements Disposable {
         () => socket.destroy(new Error(`no answer within ${connectMs / 1_000} s`)),
         connectMs,
       )
-      const ended = (): void => void socket.destroy(new Error('the connection was closed'))
       socket.once('error', reject)
-      socket.once('close', ended)
+      socket.once('close', () => {
+        clearTimeout(late)
+        reject(new Error('the connection was closed'))
+      })
       socket.once('secureConnect', () => {
         clearTimeout(late)
-        socket.off('close', ended)
         if (fingerprintOf(socket) !== certificate)
           return void socket.destroy(new Error('another certificate is shown there'))
         socket.off('error', reject)
@@ -195,18 +201,22 @@ export class NodeLinks implements Disposable {
     if (known?.way.certificate === way.certificate) return known
     this.#leave(way.node)
     const agent = new LinkAgent(() => this.connect(way))
-    const link = { way, agent, sockets: new Set<TLSSocket>() }
+    const link = { way, agent, sockets: new Set<TLSSocket>(), failures: 0 }
     this.#links.set(way.node, link)
     return link
   }
 
   async #probe(way: Way): Promise<void> {
+    const link = this.#linkTo(way)
     try {
       const socket = await this.connect(way)
       socket.destroy()
+      link.failures = 0
     } catch (err) {
       const { node, host, port } = way
       this.#options.log.debug({ err, node, host, port }, 'a node could not be reached')
+      link.failures += 1
+      if (link.failures >= failuresMax) this.#leave(node)
     }
   }
 
