@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { createClock } from '../../platform/clock.ts'
-import type { StoredApproval } from '../../ports/approvals.ts'
+import { HandClock } from '../../log/testing.ts'
+import type { ApprovalFilter, StoredApproval } from '../../ports/approvals.ts'
 import type { Storage } from '../../ports/storage.ts'
 import { ApprovalSignals } from './approval-signals.ts'
 import { ForeignApprovals } from './foreign-approvals.ts'
@@ -19,27 +19,34 @@ const open = () => {
   const changed = () => {
     for (const tell of listeners) tell()
   }
+  /** How often the store was asked for a list, and for which requests. */
+  const asked = { lists: 0, ids: [] as string[] }
   const approvals = {
-    find: async (id: string) => rows.get(id) ?? null,
-    list: async ({ limit, offset }: { limit: number; offset: number }) => {
-      const pending = [...rows.values()].filter(({ status }) => status === 'pending')
+    find: async (id: string) => {
+      asked.ids.push(id)
+      return rows.get(id) ?? null
+    },
+    list: async ({ status: of, limit, offset }: ApprovalFilter) => {
+      asked.lists += 1
+      const pending = [...rows.values()].filter(({ status }) => status === of)
       return { approvals: pending.slice(offset, offset + limit), total: pending.length }
     },
   }
   const storage = {
     isNetworked: true,
     approvals,
-    onForeignChange: (_kind: unknown, listener: () => void) => {
-      listeners.add(listener)
+    onForeignChange: (kind: string, listener: () => void) => {
+      if (kind === 'approvals') listeners.add(listener)
       return { [Symbol.dispose]: () => void listeners.delete(listener) }
     },
   } as unknown as Storage
   const ending = new AbortController()
+  const clock = new HandClock()
   const signals = new ApprovalSignals({ log, gates: null })
   const told: string[] = []
   signals.on(({ id, status }) => void told.push(`${id} ${status}`))
   const foreign = new ForeignApprovals({
-    ...{ storage, log, signals, clock: createClock(0) },
+    ...{ storage, log, signals, clock },
     signal: ending.signal,
   })
   foreign.start()
@@ -47,7 +54,7 @@ const open = () => {
     ending.abort()
     await foreign.stopped()
   })
-  return { put, changed, foreign, signals, told }
+  return { put, changed, foreign, signals, told, asked, clock, ending }
 }
 
 test('people who watch hear of a request of another node, and of each change of it, once', async () => {
@@ -91,4 +98,48 @@ test('more requests than a page has are all told', async () => {
   for (let at = 0; at < 2_500; at += 1) put(`appr-${at}`, {})
   changed()
   await expect.poll(() => new Set(told).size).toBe(2_500)
+})
+
+test('the store is asked while somebody watches, when another node changed something or two seconds have gone', async () => {
+  const { put, changed, foreign, signals, told, asked, clock } = open()
+  put('appr-1', {})
+  changed()
+  clock.move(2_000)
+  await new Promise(setImmediate)
+  expect([asked.lists, told]).toEqual([0, []])
+  const first = foreign.watch()
+  const second = foreign.watch()
+  await expect
+    .poll(() => {
+      clock.move(2_000)
+      return told
+    })
+    .toEqual(['appr-1 pending'])
+  // What was told is known for as long as anybody watches.
+  first[Symbol.dispose]()
+  const { lists } = asked
+  changed()
+  await expect.poll(() => asked.lists).toBe(lists + 1)
+  expect(told).toEqual(['appr-1 pending'])
+  signals.emit(put('appr-1', { status: 'rejected' }))
+  changed()
+  await expect.poll(() => asked.lists).toBe(lists + 2)
+  // Nothing may happen to it any more, so nobody looks for it.
+  expect(asked.ids).toEqual([])
+  second[Symbol.dispose]()
+})
+
+test('it has ended when no look is under way any more', async () => {
+  const { changed, foreign, asked, ending } = open()
+  using _watch = foreign.watch()
+  changed()
+  await expect.poll(() => asked.lists).toBe(1)
+  let isOver = false
+  const stopped = foreign.stopped().then(() => {
+    isOver = true
+  })
+  await new Promise(setImmediate)
+  expect(isOver).toBe(false)
+  ending.abort()
+  await stopped
 })
