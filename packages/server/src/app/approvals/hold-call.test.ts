@@ -1,9 +1,10 @@
 import { GatehouseError } from '@gatehouse/contract'
-import { createKit, type Kit } from '@gatehouse/testkit'
-import { expect, test } from 'vitest'
+import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
+import { expect, test, vi } from 'vitest'
 import { Hold } from '../call/hold.ts'
-import { MemoryBudget } from '../call/memory-budget.ts'
+import { CallRoom, type Held, MemoryBudget } from '../call/memory-budget.ts'
 import type { AgentOp } from '../call/op.ts'
+import { memoryOf } from '../call/result-bytes.ts'
 
 const policy = `version: 1
 rules:
@@ -14,9 +15,9 @@ const holdMs = 12_000
 const args = { key: 'k', value: 1 }
 const never = () => ({ signal: new AbortController().signal })
 
-const openKit = async (memory?: MemoryBudget): Promise<Kit> => {
+const openKit = async (more: KitOptions = {}): Promise<Kit> => {
   const settings = { 'approvals.hold': holdMs, 'approvals.ttl': 30 * 86_400_000 }
-  const kit = await createKit({ policy, settings, ...(memory ? { memory } : {}) })
+  const kit = await createKit({ policy, settings, ...more })
   await kit.agent('alpha', 'hold')
   return kit
 }
@@ -173,7 +174,7 @@ test('of 65 calls one is answered at once, and a place that was given back is ta
 
 test('it takes no memory while it waits, room for its result, and gives that back', async () => {
   const memory = new MemoryBudget({ heldBytesMax: 256 * mib, heldBytesPerAgentMax: 64 * mib })
-  await using kit = await openKit(memory)
+  await using kit = await openKit({ memory })
   const first = await held(kit)
   await expect.poll(() => memory.used).toBe(0)
   await kit.decide(first.id, 'approve')
@@ -189,6 +190,73 @@ test('it takes no memory while it waits, room for its result, and gives that bac
   expect(await kit.app.getApprovalOutcome(kit.op('alpha'), { approval_id: id })).toMatchObject({
     status: 'rejected',
   })
+})
+
+/** Memory that fails in another way than by being full. */
+class Failing extends MemoryBudget {
+  cause: Error | null = null
+
+  override hold(agent: string, cost: number): Held {
+    const held = super.hold(agent, cost)
+    const room: Held['room'] = held.room.bind(held)
+    return Object.assign(held, {
+      room: (...given: Parameters<typeof room>) => {
+        if (this.cause) throw this.cause
+        return room(...given)
+      },
+    })
+  }
+}
+
+test('its result takes as much as it has, an answer without one nothing', async () => {
+  await using kit = await openKit()
+  const made = vi.spyOn(CallRoom.prototype, 'made')
+  try {
+    const { call, id } = await held(kit)
+    made.mockClear()
+    await kit.decide(id, 'approve')
+    const outcome = await call
+    if (outcome.kind !== 'succeeded') throw new Error(outcome.kind)
+    expect(made.mock.lastCall).toEqual([memoryOf(outcome.data)])
+    const next = await held(kit)
+    await kit.decide(next.id, 'reject')
+    expect((await next.call).kind).toBe('failed')
+    expect(made.mock.lastCall).toEqual([0])
+  } finally {
+    made.mockRestore()
+  }
+})
+
+test('what fails beside the request is told, and is no answer to it', async () => {
+  const memory = new Failing({ heldBytesMax: 256 * mib, heldBytesPerAgentMax: 64 * mib })
+  let storing: Error | null = null
+  const parts: KitOptions['parts'] = ({ auditLog }) => ({
+    auditLog: {
+      ...auditLog,
+      transaction: (work) => (storing ? Promise.reject(storing) : auditLog.transaction(work)),
+    },
+  })
+  await using kit = await openKit({ memory, parts })
+  for (const cause of [
+    new Error('broken'),
+    new GatehouseError('StorageUnavailable', { detail: 'broken' }),
+  ]) {
+    const { call, id } = await held(kit)
+    await kit.decide(id, 'reject')
+    memory.cause = cause
+    await expect(call).rejects.toBe(cause)
+    memory.cause = null
+    await kit.app.getApprovalOutcome(kit.op('alpha'), { approval_id: id })
+
+    const end = new AbortController()
+    const next = await held(kit, { signal: end.signal })
+    storing = cause
+    end.abort(new GatehouseError('Cancelled'))
+    await expect(next.call).rejects.toBe(cause)
+    storing = null
+    await kit.decide(next.id, 'reject')
+    await kit.app.getApprovalOutcome(kit.op('alpha'), { approval_id: next.id })
+  }
 })
 
 test('the session of a call that waits does not end as idle', async () => {
