@@ -61,6 +61,7 @@ describe.skipIf(!canRun)('somebody who has never seen the dashboard', () => {
     await dialog.getByRole('button', { name: 'Create an agent' }).click()
     const shown = page.getByRole('dialog', { name: 'The token of helper' })
     await shown.getByText('Waiting for its first connection').waitFor()
+    await shown.getByText(/^http\S+\/mcp$/).waitFor()
     const snippets = await shown.locator('pre').allInnerTexts()
     const token = snippets[0]?.trim() ?? ''
     const address = snippets.map((text) => text.trim()).find((text) => /^http\S+\/mcp$/.test(text))

@@ -1,15 +1,14 @@
-import { useRead } from '../../api.ts'
+import { type AnswerOf, useRead } from '../../api.ts'
 import { agentsText as text } from '../../messages/agents.ts'
 import { Button } from '../../ui/button.tsx'
 import { Snippet } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { Loaded } from '../../ui/states.tsx'
 
 /** Address that this node listens at for agents. */
-const useGateway = (): string => {
-  const nodes = useRead('listNodes').data?.nodes ?? []
-  return nodes.find(({ answering }) => answering)?.address ?? 'http://127.0.0.1:7700'
-}
+const gatewayOf = ({ nodes }: AnswerOf<'listNodes'>): string =>
+  nodes.find(({ answering }) => answering)?.address ?? 'http://127.0.0.1:7700'
 
 const curl = (gateway: string, token: string): string =>
   [
@@ -32,6 +31,24 @@ const entryOf = (gateway: string, token: string): string =>
     2,
   )
 
+/** Texts with the address in them: a person copies what stands here, so there are none before it is known. */
+const Addresses = ({ gateway, token }: { readonly gateway: string; readonly token: string }) => (
+  <>
+    <div>
+      <h3 className="mb-1 font-medium">{text.connectMcp}</h3>
+      <Snippet text={`${gateway}/mcp`} />
+    </div>
+    <div>
+      <h3 className="mb-1 font-medium">{text.connectFile}</h3>
+      <Snippet text={entryOf(gateway, token)} />
+    </div>
+    <div>
+      <h3 className="mb-1 font-medium">{text.connectCurl}</h3>
+      <Snippet text={curl(gateway, token)} />
+    </div>
+  </>
+)
+
 /** A token, once, with what to do with it; it says when the agent has connected. */
 export const TokenDialog = ({
   name,
@@ -45,7 +62,7 @@ export const TokenDialog = ({
   readonly onClose: () => void
 }) => {
   const agent = useRead('showAgent', { name }).data
-  const gateway = useGateway()
+  const nodes = useRead('listNodes')
   const state =
     (agent?.total_invocations ?? 0) > 0
       ? text.called
@@ -66,18 +83,9 @@ export const TokenDialog = ({
           <h3 className="mb-1 font-medium">{text.connectClaude}</h3>
           <Snippet text={`gatehouse connect claude-code --agent ${name}`} />
         </div>
-        <div>
-          <h3 className="mb-1 font-medium">{text.connectMcp}</h3>
-          <Snippet text={`${gateway}/mcp`} />
-        </div>
-        <div>
-          <h3 className="mb-1 font-medium">{text.connectFile}</h3>
-          <Snippet text={entryOf(gateway, token)} />
-        </div>
-        <div>
-          <h3 className="mb-1 font-medium">{text.connectCurl}</h3>
-          <Snippet text={curl(gateway, token)} />
-        </div>
+        <Loaded query={nodes}>
+          {(read) => <Addresses gateway={gatewayOf(read)} token={token} />}
+        </Loaded>
         <Notice tone={state === null ? 'info' : 'good'} role="status">
           {state ?? text.waiting}
         </Notice>
