@@ -235,13 +235,16 @@ describe.skipIf(!hasProgram('dovecot'))('changing a mailbox', () => {
       outcomes.add(outcome.kind)
       gate.behave({ kind: 'pass' })
       await rig.account[Symbol.asyncDispose]()
+      // On a busy machine the server is still at work on what it heard before the cut.
+      await gate.serverDone()
       const proof = await rig.prove(write, capture)
       const moved = server.maildir().list('Archive').length
       expect(server.maildir().list('INBOX')).toHaveLength(5 - moved)
       if (outcome.kind === 'executed') expect(moved).toBe(5)
       if (outcome.kind === 'not_executed') expect(moved).toBe(0)
       expect(proof.kind).toBe(moved === 5 ? 'executed' : 'not_executed')
-      if (moved === 5) expect(await rig.undo(write, capture)).toMatchObject({ kind: 'undone' })
+      const undone = moved === 5 ? await rig.undo(write, capture) : null
+      if (undone) expect(undone, await server.log()).toMatchObject({ kind: 'undone' })
       await rig.sync()
       expect(server.maildir().list('INBOX')).toHaveLength(5)
     }

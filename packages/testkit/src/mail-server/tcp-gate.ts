@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
 /** How the way to a server behaves. All but `down` concern connections made from then on. */
@@ -7,7 +8,7 @@ export type GateMode =
   | { readonly kind: 'refuse' }
   /** Takes the connection and never says a word. */
   | { readonly kind: 'silent' }
-  /** Passes this many bytes of the server, then cuts. */
+  /** Passes this many bytes of the server, then cuts: the server hears no more, and ends what it has heard. */
   | { readonly kind: 'cut'; readonly afterBytes: number }
   /** Says this in place of the server after so many of its bytes. */
   | { readonly kind: 'garbage'; readonly bytes: Uint8Array; readonly afterBytes: number }
@@ -19,6 +20,8 @@ export class TcpGate implements AsyncDisposable {
   #mode: GateMode = { kind: 'pass' }
   #server: Server | null = null
   readonly #sockets = new Set<Socket>()
+  /** Connections to the server. */
+  readonly #served = new Set<Socket>()
   connections = 0
   /** Pieces that clients have sent so far. */
   sent = 0
@@ -63,6 +66,11 @@ export class TcpGate implements AsyncDisposable {
     this.#server = server
   }
 
+  /** Resolves when the server has ended each connection: of what was cut it does nothing any more. */
+  async serverDone(): Promise<void> {
+    for (const socket of this.#served) await once(socket, 'close')
+  }
+
   #keep(socket: Socket): void {
     this.#sockets.add(socket)
     socket.on('error', () => {})
@@ -77,14 +85,18 @@ export class TcpGate implements AsyncDisposable {
     if (mode.kind === 'silent') return void client.resume()
     const server = connect(this.target, '127.0.0.1')
     this.#keep(server)
+    this.#served.add(server)
+    server.on('close', () => this.#served.delete(server))
     client.pipe(server)
     client.on('data', () => {
       this.sent += 1
     })
-    server.on('close', () => client.destroy())
-    client.on('close', () => server.destroy())
+    const leaveClient = () => client.destroy()
+    const leaveServer = () => server.destroy()
+    server.on('close', leaveClient)
+    client.on('close', leaveServer)
     let passed = 0
-    server.on('data', (bytes) => {
+    const pass = (bytes: Buffer) => {
       if (mode.kind === 'slow') {
         server.pause()
         setTimeout(() => {
@@ -97,13 +109,18 @@ export class TcpGate implements AsyncDisposable {
       const left = limit - passed
       passed += bytes.length
       if (bytes.length <= left) return void client.write(bytes)
-      server.removeAllListeners('close')
-      server.destroy()
+      server.off('close', leaveClient)
+      client.off('close', leaveServer)
+      client.unpipe(server)
+      server.off('data', pass)
+      server.resume()
+      server.end()
       client.write(bytes.subarray(0, left))
       // A client that was lied to decides when to leave.
       if (mode.kind === 'garbage') client.write(mode.bytes)
       else client.end(() => client.destroy())
-    })
+    }
+    server.on('data', pass)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
