@@ -14,6 +14,7 @@ import { standardCapabilities } from '../../src/capabilities/standard.ts'
 import type { Sandbox, SandboxState } from '../../src/ports/sandbox.ts'
 import { type Gateway, openGateway } from '../../src/transport/gateway/open-gateway.ts'
 import { KeptLog } from '../kit/kept-log.ts'
+import { until } from '../kit/until.ts'
 
 type Tool = { readonly name: string; readonly description?: string | undefined }
 
@@ -168,10 +169,11 @@ test('a client hears when something becomes able to work, and when it no longer 
   const changed = async (by: () => void | Promise<unknown>): Promise<string> => {
     const before = changes
     await by()
-    while (changes === before) {
+    await until(() => {
+      if (changes > before) return true
       kit.clock.move(1_000)
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+      return false
+    })
     return groupsOf((await client.listTools()).tools).join(' ')
   }
   const without = await changed(() => {

@@ -1,8 +1,9 @@
 import type { Gateway } from '../../src/transport/gateway/open-gateway.ts'
-import { type EventReader, messagesIn } from './event-reader.ts'
+import { type EventReader, messagesIn, takeNext } from './event-reader.ts'
 import type { Message, Peer } from './mcp-peer.ts'
 import { ModernPeer } from './modern-peer.ts'
 import { openHttpSession, openPeer } from './speakers.ts'
+import { until } from './until.ts'
 
 /** A call that is under way. */
 export type Running = {
@@ -23,8 +24,6 @@ export type Era = AsyncDisposable & {
   notified(method: string): Promise<Params>
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
 const overWebSocket = async (gateway: Gateway, token: string): Promise<Era> => {
   const peer: Peer = await openPeer(gateway, token)
   const clientInfo = { name: 'probe', version: '1' }
@@ -39,7 +38,7 @@ const overWebSocket = async (gateway: Gateway, token: string): Promise<Era> => {
       let cancelled = false
       const answer = async () => {
         const isAnswer = (message: Message) => message.id === id
-        while (!cancelled && !peer.messages.some(isAnswer)) await turn()
+        await until(() => cancelled || peer.messages.some(isAnswer))
         return peer.messages.find(isAnswer) ?? null
       }
       return {
@@ -52,13 +51,7 @@ const overWebSocket = async (gateway: Gateway, token: string): Promise<Era> => {
         told: () => peer.messages.slice(before).filter(({ method }) => method !== undefined),
       }
     },
-    async notified(method) {
-      for (;;) {
-        const at = peer.messages.findIndex((message) => message.method === method)
-        if (at >= 0) return peer.messages.splice(at, 1)[0]?.params ?? {}
-        await turn()
-      }
-    },
+    notified: (method) => takeNext(peer.messages, method),
     async [Symbol.asyncDispose]() {
       peer.ws.close()
       await peer.end()

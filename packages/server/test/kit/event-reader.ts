@@ -1,4 +1,5 @@
 import type { Message } from './mcp-peer.ts'
+import { until } from './until.ts'
 
 /** The messages of server-sent events. */
 export const messagesIn = (text: string): Message[] =>
@@ -6,6 +7,20 @@ export const messagesIn = (text: string): Message[] =>
     .split('\n')
     .filter((line) => line.startsWith('data: '))
     .map((line) => JSON.parse(line.slice('data: '.length)) as Message)
+
+/** Takes the next message of that method out of them once there is one. */
+export const takeNext = async (
+  messages: Message[],
+  method: string,
+): Promise<Record<string, unknown>> => {
+  let taken: Message | undefined
+  await until(() => {
+    const at = messages.findIndex((message) => message.method === method)
+    if (at >= 0) [taken] = messages.splice(at, 1)
+    return at >= 0
+  })
+  return taken?.params ?? {}
+}
 
 /** One open stream of events, and what came on it. */
 export class EventReader {
@@ -34,12 +49,8 @@ export class EventReader {
   }
 
   /** The next message of that method that nobody has asked for before. */
-  async next(method: string): Promise<Record<string, unknown>> {
-    for (;;) {
-      const at = this.messages.findIndex((message) => message.method === method)
-      if (at >= 0) return this.messages.splice(at, 1)[0]?.params ?? {}
-      await new Promise<void>((resolve) => setImmediate(resolve))
-    }
+  next(method: string): Promise<Record<string, unknown>> {
+    return takeNext(this.messages, method)
   }
 
   async leave(): Promise<void> {

@@ -205,9 +205,12 @@ const pass = async (kit: Kit, steps = 2): Promise<void> => {
 }
 
 /** Lets time pass until it holds. */
-const moved = async (kit: Kit, holds: () => boolean): Promise<void> => {
-  while (!holds()) await pass(kit, 1)
-}
+const moved = (kit: Kit, holds: () => boolean, stepMs = paceMs): Promise<void> =>
+  until(() => {
+    if (holds()) return true
+    kit.clock.move(stepMs)
+    return false
+  })
 
 describe.each(combined)('$client, a server of the $era era', ({ open, era }) => {
   test('a client is told of changes of what it subscribed to, as long as it wants', async () => {
@@ -501,10 +504,7 @@ test('a session that ends by itself hears nothing more', async () => {
   const asked = { id: 1, method: 'resources/subscribe', params: { uri: first } }
   expect(await (await post(asked)).json()).toMatchObject({ result: {} })
   expect(notes.subscribed()).toEqual(['notes://first'])
-  while (notes.subscribed().length > 0) {
-    kit.clock.move(60_000)
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  await moved(kit, () => notes.subscribed().length === 0, 60_000)
 })
 
 describe.each(Object.entries(clients))('%s', (_name, open) => {

@@ -36,12 +36,19 @@ export type EngineInstallerOptions = {
 const staging = '.setup-'
 const marker = 'complete.json'
 
-/** The version of glibc that Node runs with; null for musl and the like. */
-const glibcOf = (): string | null => {
+const readGlibc = (): string | null => {
   // Without this it looks up the names of all that the process is connected to.
   Object.assign(process.report, { excludeNetwork: true })
   const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } }
   return header?.glibcVersionRuntime ?? null
+}
+
+let glibc: string | null | undefined
+
+/** The version of glibc that Node runs with; null for musl and the like. Read once: a report takes milliseconds. */
+const glibcOf = (): string | null => {
+  if (glibc === undefined) glibc = readGlibc()
+  return glibc
 }
 
 /** Readable for whoever runs it, whatever the umask was; a link is left as it is. */
