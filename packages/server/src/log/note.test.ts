@@ -82,7 +82,7 @@ test('notes one after the other are read, and what is between them is damage wit
     checkpoints: [a, b, c],
     damaged: [],
   })
-  const text = `${a.note}\nsomebody was here\n\n${b.note}`
+  const text = `${a.note}\n\n\0\nsomebody was here\n\n${b.note}`
   expect(readNotes(text, keys)).toEqual({
     checkpoints: [a, b],
     damaged: [{ at: text.indexOf('somebody'), text: 'somebody was here' }],

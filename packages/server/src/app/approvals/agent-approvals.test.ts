@@ -75,6 +75,33 @@ test('an agent gets, waits for and withdraws its own requests alone', async () =
   await expect.poll(async () => (await kit.storage.approvals.find(next))?.status).toBe('cancelled')
 })
 
+test('the connection of an agent waits for a request, follows it, finds it by the call, and withdraws it', async () => {
+  await using opened = await openKit()
+  const { kit, asked } = opened
+  const approval_id = await asked('alpha', 1)
+  const [op, other] = [kit.op('alpha'), kit.op('beta')]
+  const unknown = { type: 'ApprovalNotFound' }
+  const wait = { approval_id, timeout_ms: 0 }
+  expect(await kit.app.waitApprovalOutcome(op, wait)).toMatchObject({
+    approval_id,
+    status: 'pending',
+  })
+  await expect(kit.app.waitApprovalOutcome(other, wait)).rejects.toMatchObject(unknown)
+  const follow = { approval_id, deliver: false }
+  expect(JSON.stringify(await kit.app.followApproval(op, follow))).toContain('pending')
+  await expect(kit.app.followApproval(other, follow)).rejects.toMatchObject(unknown)
+  const call = { name: 'state.set', arguments: { key: 'k', value: 1 } }
+  const seal = await kit.app.sealCall(op, { approval_id, call })
+  expect(await kit.app.openCallSeal(op, { seal, call })).toBe(approval_id)
+  await expect(kit.app.sealCall(other, { approval_id, call })).rejects.toMatchObject(unknown)
+  await expect(kit.app.openCallSeal(other, { seal, call })).rejects.toMatchObject({
+    type: 'InvalidParams',
+  })
+  await expect(kit.app.cancelApproval(other, { approval_id })).rejects.toMatchObject(unknown)
+  expect(await kit.app.cancelApproval(op, { approval_id })).toBeUndefined()
+  expect((await kit.storage.approvals.find(approval_id))?.status).toBe('cancelled')
+})
+
 test('people list and see requests, and hear of each until they listen no more', async () => {
   await using opened = await openKit()
   const { kit, asked } = opened
