@@ -470,7 +470,7 @@ describe.skipIf(missing !== null)(
       await one.kill()
       expect((await call(two, 'filesystem.read', file)).result?.error).toMatchObject({
         type: 'WorkspaceElsewhere',
-        message: `The workspace of mailbot is not on this node: ${first?.name} has it, at ${gatewayOf(one)}, and this node can't reach it there (ECONNREFUSED).`,
+        message: `The workspace of mailbot is not on this node: ${first?.name} has it, at ${gatewayOf(one)}, and this node can't reach it (${gatewayOf(one)}: ECONNREFUSED).`,
       })
       await using left = await connected(overWebSocket(two, token))
       const value = await left.callTool({ name: 'state__get', arguments: { key: 'k' } })

@@ -62,7 +62,7 @@ test('a node that cannot be reached is named with why and what to set', async ()
     ...{ name: 'node-b', place: 'b:/data', address: 'http://10.0.0.5:7700', version: '0.1.0' },
     ...{ status: 'active', answering: false, policy_version: null, sessions: 0, processes: 0 },
     ...{ started_at: '2026-01-02T00:00:00.000Z', seen_at: '2026-01-02T00:00:00.000Z' },
-    ...{ log_finding: null, site: 'site-b', unreachable: 'ECONNREFUSED' },
+    ...{ log_finding: null, site: 'site-b', unreachable: 'http://10.0.0.5:7701: ECONNREFUSED' },
   }
   const list = { nodes: [node], shared: true, workspaces: 'separate' }
   const connect: Connect = async ({ places }) => ({
@@ -73,7 +73,7 @@ test('a node that cannot be reached is named with why and what to set', async ()
   })
   const { out } = await createCliKit().gatehouse(['nodes', 'list'], { ...there, connect })
   expect(out).toContain(
-    "node-b can't be reached at http://10.0.0.5:7700 from this node, which forwards nothing there: ECONNREFUSED. Set node_url on node-b.",
+    "This node can't reach node-b, and forwards nothing there: http://10.0.0.5:7701: ECONNREFUSED. Set node_url on node-b.",
   )
 })
 

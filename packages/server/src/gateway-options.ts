@@ -2,7 +2,6 @@ import type { Composition } from './compose.ts'
 import type { Settings } from './config/settings.ts'
 import type { Log } from './ports/log.ts'
 import type { Pair } from './tls/issue.ts'
-import { fingerprintOf } from './tls/judge.ts'
 import { NodeLinks } from './transport/gateway/node-links.ts'
 import type { GatewayOptions } from './transport/gateway/open-gateway.ts'
 import { version } from './version.ts'
@@ -33,10 +32,8 @@ export const surfaceOptions = (settings: Settings, { app, ids }: Composition, lo
 })
 
 /** Links to other nodes, which know this one by the certificate. */
-export const linksOf = ({ app }: Composition, identity: Pair, log: Log): NodeLinks => {
-  app.listeners.nodeCertificate = fingerprintOf(identity.cert)
-  return new NodeLinks({ ways: app.nodes.ways, identity, log })
-}
+export const linksOf = ({ app }: Composition, identity: Pair, log: Log): NodeLinks =>
+  new NodeLinks({ ways: app.nodes.ways, identity, log })
 
 /** The gateway, in whichever process it serves. */
 export const gatewayOptions = (

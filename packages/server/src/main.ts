@@ -25,6 +25,7 @@ import { assertPortsFree, type Listener, portFailure } from './platform/ports.ts
 import type { Log } from './ports/log.ts'
 import { createLog } from './telemetry/log.ts'
 import { LogOutput } from './telemetry/log-output.ts'
+import { fingerprintOf } from './tls/judge.ts'
 import { type OpenedCertificates, openLocalCertificates } from './tls/open-certificates.ts'
 import { openOwnCertificate } from './tls/open-own-certificate.ts'
 import { type GatewayOptions, openGateway } from './transport/gateway/open-gateway.ts'
@@ -167,12 +168,13 @@ const openLinks = async (composition: Composition, log: Log, opening: Disposal) 
   return { nodeIdentity, links, follow: () => links.start() }
 }
 
-/** Address of the gateway for other machines, or its own where it has no other. */
-const addressFor = (
+/** Facts that other nodes are told of this one: an address of the network, where the gateway has one, and the certificate. */
+const toldToNodes = (
   { node_url: url }: Settings,
   { gateway: [first] }: NetworkPlaces,
   own: string,
-) => url ?? first ?? own
+  identity: { readonly cert: string } | null,
+) => identity && { url: url ?? first ?? own, certificate: fingerprintOf(identity.cert) }
 
 const addressOf = ({ host, port }: Listener) => ({ host, port })
 
@@ -267,7 +269,8 @@ export async function openService(
   app.listeners.opened('gateway')
   const urls = { gateway_url: gateway.url, dashboard_url: dashboard.url }
   const network = networkPlaces(settings, urls)
-  app.listeners.address = addressFor(settings, network, gateway.url)
+  app.listeners.address = gateway.url
+  app.listeners.link = toldToNodes(settings, network, gateway.url, nodes.nodeIdentity)
   for (const url of [gateway.url, userApi.url, dashboard.url])
     app.listeners.ports.add(Number(new URL(url).port))
   const op = systemOp({ ids, signal: new AbortController().signal })
@@ -277,7 +280,7 @@ export async function openService(
   await pool?.start({
     flags,
     page: app.listeners.page,
-    address: app.listeners.address,
+    address: gateway.url,
     ports: [...app.listeners.ports],
     nodeIdentity: nodes.nodeIdentity,
   })

@@ -40,12 +40,12 @@ export const nodesList = defineCommand({
             ]
           : [],
       ),
-      ...nodes.flatMap(({ name, address, unreachable }) =>
+      ...nodes.flatMap(({ name, unreachable }) =>
         unreachable === null
           ? []
           : [
               red(
-                `${name} can't be reached at ${address} from this node, which forwards nothing there: ${unreachable}. Set node_url on ${name}.`,
+                `This node can't reach ${name}, and forwards nothing there: ${unreachable}. Set node_url on ${name}.`,
                 view.coloured,
               ),
             ],

@@ -24,7 +24,7 @@ export const nodesText = {
   policy: 'Policy',
   policyDiffers: 'differs from this node',
   unreachable: (name: string, reason: string) =>
-    `The node that answers can't reach it at this address and forwards nothing there: ${reason}. Set node_url on ${name}.`,
+    `The node that answers can't reach it, and forwards nothing there: ${reason}. Set node_url on ${name}.`,
   found: (found: { kind: string; detail: string; remedy: string }) =>
     `Found in the audit log: ${found.kind}: ${found.detail}. Next step: ${found.remedy}`,
   work: 'Runs',

@@ -12,29 +12,21 @@ export type NodeFacts = Pick<ServerNode, 'policy_version' | 'sessions' | 'proces
   /** Where that folder lies. */
   readonly site_path: string | null
   readonly sees_marks: readonly string[]
-  /** SHA-256 of the certificate that the node shows other nodes. */
-  readonly certificate: string | null
+  /** Where other nodes reach it, and the SHA-256 of the certificate that it shows them; null where it has no links. */
+  readonly link: { readonly url: string; readonly certificate: string } | null
 }
 
 const idle = { policy_version: null, sessions: 0, processes: 0 }
 const none: NodeFacts = {
   ...{ ...idle, log_finding: null },
-  ...{ site: null, site_mark: null, site_path: null, sees_marks: [], certificate: null },
+  ...{ site: null, site_mark: null, site_path: null, sees_marks: [], link: null },
 }
 
 /** One that is of another version may say more or less. */
 export const factsIn = ({ facts_json }: StoredNode): NodeFacts => {
   const facts = { ...none, ...parseStored<Partial<NodeFacts>>(facts_json, 'nodes.facts_json') }
-  const {
-    policy_version,
-    sessions,
-    processes,
-    site,
-    site_mark,
-    site_path,
-    sees_marks,
-    certificate,
-  } = facts
+  const { policy_version, sessions, processes, site, site_mark, site_path, sees_marks, link } =
+    facts
   const log_finding = LogFinding.safeParse(facts.log_finding).data ?? null
   return {
     policy_version,
@@ -45,7 +37,7 @@ export const factsIn = ({ facts_json }: StoredNode): NodeFacts => {
     site_mark,
     site_path,
     sees_marks,
-    certificate,
+    link,
   }
 }
 

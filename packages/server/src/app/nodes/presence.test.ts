@@ -146,7 +146,7 @@ test('what another node found in the log of a third is told unless this one has 
       ...{ policy: kit.parts.policy, sharedPolicy: { fault: () => null } },
       ...{ sessions: { count: () => 0 }, processesRunning: () => 0 },
       workspaces: { site: null, path: '', mark: () => '', markOf: () => null },
-      listeners: { address: null, nodeCertificate: null, draining: false, drain: () => {} },
+      listeners: { address: null, link: null, draining: false, drain: () => {} },
       signal: ending.signal,
       ...own,
     })

@@ -27,8 +27,7 @@ export type PresenceDeps = Pick<Basics, 'storage' | 'clock' | 'log'> &
     readonly listeners: {
       /** Where agents reach this node. */
       readonly address: string | null
-      /** Certificate that other nodes know this one by. */
-      readonly nodeCertificate: string | null
+      readonly link: NodeFacts['link']
       readonly draining: boolean
       /** Tells whoever asks whether calls may be sent here: the name of this node where it takes none. */
       drain(node: string | null): void
@@ -238,7 +237,7 @@ export class Presence {
       sessions: sessions.count(),
       processes: processesRunning(),
       log_finding: logFinding(),
-      certificate: listeners.nodeCertificate,
+      link: listeners.link,
     }
     return { seen_ms, facts_json: JSON.stringify(facts) }
   }

@@ -75,10 +75,10 @@ test('a call that reaches into folders of another node is refused with where the
     return nodes.find(({ name }) => name === 'node-b')?.unreachable
   }
   expect(await unreachable()).toBeNull()
-  kit.app.nodes.ways.failed('node-b', 'ECONNREFUSED')
-  expect(await unreachable()).toBe('ECONNREFUSED')
+  kit.app.nodes.ways.failed({ node: 'node-b', url: 'http://b.example:7701' }, 'ECONNREFUSED')
+  expect(await unreachable()).toBe('http://b.example:7701: ECONNREFUSED')
   expect(failureIn(await kit.invoke('alpha', 'git.status', { path: '.' }))?.message).toContain(
-    "at http://b.example:7700, and this node can't reach it there (ECONNREFUSED).",
+    "at http://b.example:7700, and this node can't reach it (http://b.example:7701: ECONNREFUSED).",
   )
   await putNode(kit, { site: 'site-b' }, { seen_ms: 0 })
   expect(await unreachable()).toBeNull()

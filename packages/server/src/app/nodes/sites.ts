@@ -129,7 +129,7 @@ export async function whereIs(
   if (running) {
     const { name, address, place } = running
     const fault = faultOf(name)
-    const why = fault === null ? '' : `, and this node can't reach it there (${fault})`
+    const why = fault === null ? '' : `, and this node can't reach it (${fault})`
     return `${name} has it, at ${address ?? place}${why}`
   }
   const [gone] = having

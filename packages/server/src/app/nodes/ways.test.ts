@@ -15,16 +15,20 @@ const openKit = async (): Promise<Kit> => {
 const waysOf = ({ storage, clock, parts }: Kit, site: string | null = 'site-a'): Ways =>
   new Ways({ storage, clock, node: parts.node, workspaces: { site }, registry: parts.registry })
 
+const linkOf = (name: string, url = `http://${name}.example:7700`) => ({
+  ...{ url, certificate: `of ${name}` },
+})
+
 const putNode = async (
   kit: Kit,
-  { name, ...facts }: { readonly name: string } & Readonly<Record<string, string | null>>,
+  { name, ...facts }: { readonly name: string } & Readonly<Record<string, unknown>>,
   over: Partial<StoredNode> = {},
 ): Promise<void> => {
   const nowMs = kit.clock.wall()
   await kit.storage.nodes.put({
     ...{ name, place: `${name}:/data`, version: '0.1.0', address: `http://${name}.example:7700` },
     ...{ state: 'active', started_ms: nowMs, seen_ms: nowMs },
-    facts_json: JSON.stringify({ site: 'site-b', certificate: `of ${name}`, ...facts }),
+    facts_json: JSON.stringify({ site: 'site-b', link: linkOf(name), ...facts }),
     ...over,
   })
 }
@@ -72,9 +76,10 @@ test('the way leads to a node that runs and has the folder, to one that drains w
   expect(await ways.to(away)).toBeNull()
   later()
   expect(await ways.to(away)).toEqual({
-    ...{ node: 'b', site: 'site-b', host: 'b.example', port: 7700, certificate: 'of b' },
+    ...{ node: 'b', site: 'site-b', url: 'http://b.example:7700' },
+    ...{ host: 'b.example', port: 7700, certificate: 'of b' },
   })
-  await putNode(kit, { name: 'c' }, { address: 'http://[fd00::3]:7701' })
+  await putNode(kit, { name: 'c', link: linkOf('c', 'http://[fd00::3]:7701') })
   await putNode(kit, { name: 'd', site: 'site-d' })
   await putNode(kit, { name: 'e', site: 'site-a' })
   later()
@@ -87,8 +92,7 @@ test('the way leads to a node that runs and has the folder, to one that drains w
 test.each<[string, Readonly<Record<string, null>>, Partial<StoredNode>]>([
   ['has stopped', {}, { state: 'stopped' }],
   ['is missing', {}, { seen_ms: 0 }],
-  ['does not listen', {}, { address: null }],
-  ['has an older version, which shows no certificate', { certificate: null }, {}],
+  ['has an older version, or does not listen', { link: null }, {}],
   ['has no folder', { site: null }, {}],
 ])('no way leads to a node that %s', async (_, facts, over) => {
   await using kit = await openKit()
@@ -119,13 +123,13 @@ test('a node that could not be reached is left alone for a second, and why is to
   const [first, second] = [(await ways.to(away))?.node ?? '', 'b', 'c'].filter(
     (name, at, all) => all.indexOf(name) === at,
   )
-  ways.failed(first ?? '', 'ECONNREFUSED')
+  ways.failed({ node: first ?? '', url: 'http://n' }, 'ECONNREFUSED')
   expect(await ways.to(away)).toMatchObject({ node: second })
-  ways.failed(second ?? '', 'ECONNREFUSED')
+  ways.failed({ node: second ?? '', url: 'http://n' }, 'ECONNREFUSED')
   expect(await ways.to(away)).toBeNull()
   kit.clock.move(1_000)
   expect(await ways.to(away)).toMatchObject({ node: first })
-  expect(ways.faultOf('b')).toBe('ECONNREFUSED')
+  expect(ways.faultOf('b')).toBe('http://n: ECONNREFUSED')
   ways.reached('b')
   expect(ways.faultOf('b')).toBeNull()
 })

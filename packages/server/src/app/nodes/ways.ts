@@ -23,6 +23,7 @@ export type Way = {
   readonly node: string
   /** Folder of workspaces that the node has. */
   readonly site: string
+  readonly url: string
   readonly host: string
   readonly port: number
   /** SHA-256 of the certificate that the node shows, and is known by. */
@@ -46,13 +47,14 @@ const nothing: Seen = { active: [], draining: [], certificates: new Set() }
 const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null
 
-/** A node of a version that forwards nothing says no certificate, and one that does not listen no address. */
+/** A node of a version that forwards nothing says no link. */
 const wayOf = (node: StoredNode): Way | null => {
-  const { site, certificate } = factsIn(node)
-  if (site === null || certificate === null || !URL.canParse(node.address ?? '')) return null
-  const { hostname, port } = new URL(node.address ?? '')
+  const { site, link } = factsIn(node)
+  if (site === null || !link || !URL.canParse(link.url)) return null
+  const { hostname, port } = new URL(link.url)
   const host = hostname.replace(/^\[|\]$/g, '')
-  return { node: node.name, site, host, port: Number(port || 80), certificate }
+  const { url, certificate } = link
+  return { node: node.name, site, url, host, port: Number(port || 80), certificate }
 }
 
 /** The other nodes, as far as requests of agents are forwarded to them: to the node that has an agent's folders. */
@@ -113,8 +115,9 @@ export class Ways {
     return (await this.#look(askAgainMs)).certificates.has(certificate)
   }
 
-  failed(node: string, reason: string): void {
-    this.#faults.set(node, { reason, failedMs: this.#deps.clock.now() })
+  failed({ node, url }: Pick<Way, 'node' | 'url'>, reason: string): void {
+    const failedMs = this.#deps.clock.now()
+    this.#faults.set(node, { reason: `${url}: ${reason}`, failedMs })
   }
 
   reached(node: string): void {
@@ -150,7 +153,7 @@ export class Ways {
       running
         .filter((node) => standingOf(node, nowMs) === standing)
         .flatMap((node) => wayOf(node) ?? [])
-    const certificates = running.flatMap((node) => factsIn(node).certificate ?? [])
+    const certificates = running.flatMap((node) => factsIn(node).link?.certificate ?? [])
     return {
       active: waysOf('active'),
       draining: waysOf('draining'),

@@ -13,8 +13,8 @@ export class Listeners {
   certificate: () => Certificate | null = () => null
   /** Where agents reach this process, once it listens. */
   address: string | null = null
-  /** SHA-256 of the certificate that this node shows other nodes; null where it shows none. */
-  nodeCertificate: string | null = null
+  /** Where other nodes reach this one, and the SHA-256 of the certificate that it shows them; null where it has no links. */
+  link: { readonly url: string; readonly certificate: string } | null = null
   /** Ports of this process: nobody reaches them by way of the service itself. */
   readonly ports = new Set<number>()
   #phase: Phase = 'none'

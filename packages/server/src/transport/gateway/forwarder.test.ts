@@ -50,7 +50,7 @@ class Known {
   async isKnown(certificate: string): Promise<boolean> {
     return this.certificates.has(certificate)
   }
-  failed(node: string, reason: string): void {
+  failed({ node }: Way, reason: string): void {
     this.faults.push(`${node}: ${reason}`)
   }
   reached(): void {
@@ -93,9 +93,16 @@ beforeEach(async () => {
     nodes: { links: links.here, ways: known.here as never },
   })
   const [host, certificate] = ['127.0.0.1', fingerprintOf(other.cert)]
-  known.here.way = { node: 'node-b', site: 'site-b', host, port: there.port, certificate }
+  known.here.way = {
+    node: 'node-b',
+    site: 'site-b',
+    url: there.url,
+    host,
+    port: there.port,
+    certificate,
+  }
   known.there.way = {
-    ...{ node: 'node-a', site: 'site-a', host, port: here.port },
+    ...{ node: 'node-a', site: 'site-a', url: here.url, host, port: here.port },
     certificate: fingerprintOf(own.cert),
   }
   known.here.certificates.add(certificate)

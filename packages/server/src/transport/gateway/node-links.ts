@@ -119,7 +119,7 @@ export class NodeLinks implements Disposable {
       return socket
     } catch (cause) {
       const { code, message } = cause as NodeJS.ErrnoException
-      ways.failed(way.node, code ?? message)
+      ways.failed(way, code ?? message)
       throw cause
     }
   }
