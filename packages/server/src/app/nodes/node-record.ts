@@ -3,6 +3,7 @@ import { acknowledgeStep } from '../../domain/audit/acknowledge-step.ts'
 import { standingOf } from '../../domain/nodes.ts'
 import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
+import type { SignedLink } from './node-link.ts'
 
 /** Facts that a node reports about what it runs. */
 export type NodeFacts = Pick<ServerNode, 'policy_version' | 'sessions' | 'processes' | 'site'> & {
@@ -12,8 +13,8 @@ export type NodeFacts = Pick<ServerNode, 'policy_version' | 'sessions' | 'proces
   /** Where that folder lies. */
   readonly site_path: string | null
   readonly sees_marks: readonly string[]
-  /** Where other nodes reach it, and the SHA-256 of the certificate that it shows them; null where it has no links. */
-  readonly link: { readonly url: string; readonly certificate: string } | null
+  /** Null where it has no links. */
+  readonly link: SignedLink | null
 }
 
 const idle = { policy_version: null, sessions: 0, processes: 0 }

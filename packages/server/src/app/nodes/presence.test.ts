@@ -143,6 +143,7 @@ test('what another node found in the log of a third is told unless this one has 
     const ending = new AbortController()
     const presence = new Presence({
       ...{ storage, clock, log: silent, node: 'node-a', place: 'a:/data', version: '0.1.0' },
+      ...{ digest: kit.parts.digest, policyShare: { key: () => null } },
       ...{ policy: kit.parts.policy, sharedPolicy: { fault: () => null } },
       ...{ sessions: { count: () => 0 }, processesRunning: () => 0 },
       workspaces: { site: null, path: '', mark: () => '', markOf: () => null },

@@ -9,11 +9,13 @@ import type { FoundByNode } from '../call/found-by-node.ts'
 import type { Components } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { clockAhead, clockFault, type NodeIdentity, otherNodes } from './fit.ts'
+import { type LinkDeps, type NodeLink, signLink } from './node-link.ts'
 import { factsIn, type NodeFacts, remedyAt, workspacesOf } from './node-record.ts'
 import { assertSamePath, copiesOf, copyRefusal, marksSeen, runs } from './sites.ts'
 
 export type PresenceDeps = Pick<Basics, 'storage' | 'clock' | 'log'> &
-  NodeIdentity & {
+  NodeIdentity &
+  LinkDeps & {
     readonly version: string
     readonly policy: Pick<PolicySource, 'current'>
     readonly sharedPolicy: { fault(): string | null }
@@ -27,7 +29,7 @@ export type PresenceDeps = Pick<Basics, 'storage' | 'clock' | 'log'> &
     readonly listeners: {
       /** Where agents reach this node. */
       readonly address: string | null
-      readonly link: NodeFacts['link']
+      readonly link: NodeLink | null
       readonly draining: boolean
       /** Tells whoever asks whether calls may be sent here: the name of this node where it takes none. */
       drain(node: string | null): void
@@ -237,7 +239,7 @@ export class Presence {
       sessions: sessions.count(),
       processes: processesRunning(),
       log_finding: logFinding(),
-      link: listeners.link,
+      link: signLink(this.#deps, this.#deps.node, listeners.link),
     }
     return { seen_ms, facts_json: JSON.stringify(facts) }
   }

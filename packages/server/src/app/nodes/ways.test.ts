@@ -1,6 +1,7 @@
 import type { StoredNode } from '@gatehouse/server/ports/nodes'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
+import { signLink } from './node-link.ts'
 import { Ways } from './ways.ts'
 
 const openKit = async (): Promise<Kit> => {
@@ -12,12 +13,16 @@ const openKit = async (): Promise<Kit> => {
   return opened.kit
 }
 
-const waysOf = ({ storage, clock, parts }: Kit, site: string | null = 'site-a'): Ways =>
-  new Ways({ storage, clock, node: parts.node, workspaces: { site }, registry: parts.registry })
-
-const linkOf = (name: string, url = `http://${name}.example:7700`) => ({
-  ...{ url, certificate: `of ${name}` },
+/** Parts of a node that has the key. */
+const depsOf = ({ storage, clock, parts }: Kit, site: string | null = 'site-a', key = 'ours') => ({
+  ...{ storage, clock, node: parts.node, registry: parts.registry, digest: parts.digest },
+  ...{ workspaces: { site }, policyShare: { key: (): string | null => key } },
 })
+
+const waysOf = (kit: Kit, site?: string | null): Ways => new Ways(depsOf(kit, site))
+
+const linkOf = (kit: Kit, name: string, url = `http://${name}.example:7700`, key?: string) =>
+  signLink(depsOf(kit, null, key), name, { url, certificate: `of ${name}` })
 
 const putNode = async (
   kit: Kit,
@@ -28,7 +33,7 @@ const putNode = async (
   await kit.storage.nodes.put({
     ...{ name, place: `${name}:/data`, version: '0.1.0', address: `http://${name}.example:7700` },
     ...{ state: 'active', started_ms: nowMs, seen_ms: nowMs },
-    facts_json: JSON.stringify({ site: 'site-b', link: linkOf(name), ...facts }),
+    facts_json: JSON.stringify({ site: 'site-b', link: linkOf(kit, name), ...facts }),
     ...over,
   })
 }
@@ -79,7 +84,7 @@ test('the way leads to a node that runs and has the folder, to one that drains w
     ...{ node: 'b', site: 'site-b', url: 'http://b.example:7700' },
     ...{ host: 'b.example', port: 7700, certificate: 'of b' },
   })
-  await putNode(kit, { name: 'c', link: linkOf('c', 'http://[fd00::3]:7701') })
+  await putNode(kit, { name: 'c', link: linkOf(kit, 'c', 'http://[fd00::3]:7701') })
   await putNode(kit, { name: 'd', site: 'site-d' })
   await putNode(kit, { name: 'e', site: 'site-a' })
   later()
@@ -100,6 +105,36 @@ test.each<[string, Readonly<Record<string, null>>, Partial<StoredNode>]>([
   await putNode(kit, { name: 'b', ...facts }, over)
   expect(await ways.to(away)).toBeNull()
   expect(await ways.all()).toEqual([])
+})
+
+test('a link that no node of the installation signed leads nowhere, and its certificate is a stranger', async () => {
+  await using kit = await openKit()
+  const ways = waysOf(kit)
+  const genuine = linkOf(kit, 'b')
+  const forged = [
+    // Written by somebody who has no key, or another one.
+    { ...genuine, mac: '' },
+    linkOf(kit, 'b', 'http://b.example:7700', 'theirs'),
+    // Another place, another certificate, or the link of another node.
+    { ...genuine, url: 'http://evil.example:7700' },
+    { ...genuine, certificate: 'of evil' },
+    linkOf(kit, 'c'),
+  ]
+  for (const link of forged) {
+    await putNode(kit, { name: 'b', link })
+    kit.clock.move(1_000)
+    expect(await ways.to(away)).toBeNull()
+    expect(await ways.all()).toEqual([])
+    const known = ways.isKnown(link?.certificate ?? '')
+    kit.clock.move(100)
+    expect(await known).toBe(false)
+  }
+  const keyless = new Ways({ ...depsOf(kit), policyShare: { key: () => null } })
+  await putNode(kit, { name: 'b', link: genuine })
+  expect(await keyless.to(away)).toBeNull()
+  expect(signLink({ ...depsOf(kit), policyShare: { key: () => null } }, 'b', genuine)).toBeNull()
+  kit.clock.move(1_000)
+  expect(await ways.to(away)).toMatchObject({ node: 'b' })
 })
 
 test('agents are spread over the nodes that see one folder, each always to the same', async () => {
@@ -150,9 +185,8 @@ test('a node that has just started is known, and the database is asked for a str
       return kit.clock.sleep(ms)
     },
   }
-  const { node, registry } = kit.parts
   const storage = { ...kit.storage, nodes: { ...nodes, list } }
-  const ways = new Ways({ storage, clock, node, workspaces: { site: 'site-a' }, registry })
+  const ways = new Ways({ ...depsOf(kit), storage, clock })
   await ways.all()
   await putNode(kit, { name: 'b' })
   const looks = ['of b', 'of x', 'of y'].map((certificate) => ways.isKnown(certificate))
@@ -172,9 +206,7 @@ test('a database that does not answer is asked again by the next one', async () 
     return nodes.list()
   }
   const storage = { ...kit.storage, nodes: { ...nodes, list } }
-  const { clock, parts } = kit
-  const { node, registry } = parts
-  const ways = new Ways({ storage, clock, node, workspaces: { site: 'site-a' }, registry })
+  const ways = new Ways({ ...depsOf(kit), storage })
   await putNode(kit, { name: 'b' })
   await expect(ways.to(away)).rejects.toThrow('away')
   fails = false

@@ -8,15 +8,17 @@ import type { Workspaces } from '../../ports/workspaces.ts'
 import type { Basics } from '../call/basics.ts'
 import type { InvokeInput } from '../call/invoke.ts'
 import { namedCall } from '../call/named-call.ts'
+import { isGenuineLink, type LinkDeps, type NodeLink } from './node-link.ts'
 import { factsIn } from './node-record.ts'
 import { runs } from './sites.ts'
 
-export type WaysDeps = Pick<Basics, 'storage'> & {
-  readonly clock: Pick<Clock, 'now' | 'sleep'>
-  readonly node: string
-  readonly workspaces: Pick<Workspaces, 'site'>
-  readonly registry: Pick<CapabilityRegistry, 'find'>
-}
+export type WaysDeps = Pick<Basics, 'storage'> &
+  LinkDeps & {
+    readonly clock: Pick<Clock, 'now' | 'sleep'>
+    readonly node: string
+    readonly workspaces: Pick<Workspaces, 'site'>
+    readonly registry: Pick<CapabilityRegistry, 'find'>
+  }
 
 /** Way to another node, over which requests of agents are forwarded. */
 export type Way = {
@@ -47,13 +49,13 @@ const nothing: Seen = { active: [], draining: [], certificates: new Set() }
 const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null
 
-/** A node of a version that forwards nothing says no link. */
-const wayOf = (node: StoredNode): Way | null => {
-  const { site, link } = factsIn(node)
-  if (site === null || !link || !URL.canParse(link.url)) return null
-  const { hostname, port } = new URL(link.url)
+type Linked = { readonly node: StoredNode; readonly link: NodeLink }
+
+const wayOf = ({ node, link: { url, certificate } }: Linked): Way | null => {
+  const { site } = factsIn(node)
+  if (site === null || !URL.canParse(url)) return null
+  const { hostname, port } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
-  const { url, certificate } = link
   return { node: node.name, site, url, host, port: Number(port || 80), certificate }
 }
 
@@ -145,19 +147,24 @@ export class Ways {
   }
 
   async #read(): Promise<Seen> {
-    const { storage, node: own } = this.#deps
+    const { storage, node: own, policyShare } = this.#deps
     const nowMs = await storage.wallMs()
     const others = (await storage.nodes.list()).filter(({ name }) => name !== own)
-    const running = others.filter((node) => runs(node, nowMs))
+    const key = policyShare.key()
+    // A node of a version that forwards nothing says no link.
+    const running = others.flatMap((node): Linked[] => {
+      const { link } = factsIn(node)
+      const isLinked = runs(node, nowMs) && isGenuineLink(this.#deps, key, node.name, link)
+      return isLinked && link ? [{ node, link }] : []
+    })
     const waysOf = (standing: 'active' | 'draining') =>
       running
-        .filter((node) => standingOf(node, nowMs) === standing)
-        .flatMap((node) => wayOf(node) ?? [])
-    const certificates = running.flatMap((node) => factsIn(node).link?.certificate ?? [])
+        .filter(({ node }) => standingOf(node, nowMs) === standing)
+        .flatMap((linked) => wayOf(linked) ?? [])
     return {
       active: waysOf('active'),
       draining: waysOf('draining'),
-      certificates: new Set(certificates),
+      certificates: new Set(running.map(({ link }) => link.certificate)),
     }
   }
 }

@@ -59,7 +59,7 @@ type Link = {
 
 /**
  * Connections between nodes, on the port of the gateway: TLS in which each side shows a certificate of its own and knows the
- * other by what its line in the database says. No authority is asked, so none can be deceived.
+ * other's from the database, where it is signed with the key that nodes have in common.
  */
 export class NodeLinks implements Disposable {
   readonly #options: NodeLinksOptions
