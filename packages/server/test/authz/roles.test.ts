@@ -201,8 +201,9 @@ const before: Readonly<Partial<Record<RouteName, Before>>> = {
     const program = await storage.processes.find(seeded.process)
     if (program) await storage.processes.update({ ...program, state: 'completed', ended_ms: 1 })
     await storage.nodes.put({ ...here, facts_json: JSON.stringify({ site: 'site-b' }) })
-    const there = { ...here, name: 'node-a', facts_json: JSON.stringify({ site: 'site-a' }) }
-    await storage.nodes.put(there)
+    // One that runs would have to say that no call of the agent runs there.
+    const there = { ...here, name: 'node-a', state: 'stopped' } as const
+    await storage.nodes.put({ ...there, facts_json: JSON.stringify({ site: 'site-a' }) })
     const next = { ...agent, site: 'site-a', generation: agent.generation + 1 }
     await storage.agents.replace(agent, next)
     return { to: parts.node }
