@@ -98,7 +98,7 @@ const changeLog = ({ dataDir }: Installation): void => {
 }
 
 /** A machine whose clock is wrong. */
-const laterClock = 'const { now } = Date; Date.now = () => now() + 5000'
+const laterClock = 'const { now } = Date; Date.now = () => now() + 60_000'
 
 const ready = async ({ run }: Installation): Promise<number> =>
   (await fetch(`${run?.user_api_url}/readyz`)).status
@@ -187,7 +187,8 @@ describe.skipIf(missing !== null)(
       shareKeys(one, two)
       two.nodeFlags = ['--import', `data:text/javascript,${encodeURIComponent(laterClock)}`]
       expect(await refusal(two, flags)).toMatch(
-        /its clock is 5\.\d s ahead of the database's, and at most 1\.0 s is allowed/,
+        // By as little as the time of the question allows, which a busy machine takes long for.
+        /its clock is [3-6]\d\.\d s ahead of the database's, and at most 1\.0 s is allowed/,
       )
       two.nodeFlags = []
       await two.start(flags)
