@@ -89,7 +89,8 @@ const startBalancer = async (nodes: readonly Installation[]): Promise<number> =>
   })
   onTestFinished(async () => {
     const ended = once(child, 'exit')
-    child.kill('SIGKILL')
+    // A master that is killed leaves its workers behind.
+    child.kill('SIGTERM')
     if (child.exitCode === null) await ended
     rmSync(place, { recursive: true, force: true })
   })

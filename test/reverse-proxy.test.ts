@@ -194,8 +194,8 @@ for (const { kind, isHere, write } of proxies)
 
     afterAll(async () => {
       const ended = once(proxy, 'exit')
-      // Caddy, asked to end, waits for the stream of events that a test has left: 45 s.
-      proxy.kill('SIGKILL')
+      // Caddy, asked to end, waits for the stream of events that a test has left: 45 s. Nginx, killed, leaves its workers behind.
+      proxy.kill(kind === 'caddy' ? 'SIGKILL' : 'SIGTERM')
       await ended
     })
 
