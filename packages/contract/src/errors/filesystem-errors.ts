@@ -34,7 +34,7 @@ export const filesystemErrors = {
       {
         action: 'try again later',
         description:
-          'Once that node is reached again it answers here. Calls that touch no folder work meanwhile.',
+          'Once that node is reached again it answers here; a WebSocket has to be opened anew. Calls that touch no folder work meanwhile.',
       },
       {
         action: 'gatehouse nodes list',

@@ -4,10 +4,16 @@ import { entryOf } from '../domain/audit/entry.ts'
 import type { ChainHead } from '../domain/audit/heads-root.ts'
 import { frontierFits } from '../domain/audit/merkle.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
-import type { LoggedEntry } from './frame.ts'
 import { rowOfEntry } from './read-groups.ts'
 import type { RecordedRoot } from './recorded-root.ts'
-import { digestLog, type Entries, type Found, type Question, verifyChain } from './verify-chain.ts'
+import {
+  digestLog,
+  type Entries,
+  type Found,
+  hashAt,
+  type Question,
+  verifyChain,
+} from './verify-chain.ts'
 
 /** The act by which a person accepts the damage of a log. */
 export const acceptanceAct = 'audit.acknowledged'
@@ -163,9 +169,6 @@ export class Acceptances {
   }
 
   async #headAt({ log, size }: Acceptance): Promise<string> {
-    let last: LoggedEntry | undefined
-    for await (const group of this.#parts.entries(log, 0))
-      last = group.find(({ seq }) => seq === size - 1) ?? last
-    return last?.hash ?? genesis
+    return (size > 0 ? await hashAt(this.#parts, log, size - 1) : null) ?? genesis
   }
 }

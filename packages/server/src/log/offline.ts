@@ -38,7 +38,7 @@ import { type LogStart, logBegin, readRemoval, readStart, removedOf } from './re
 import { type RootNote, readRoots } from './root-note.ts'
 import { readSignedHead, type SignedHead } from './signed-head.ts'
 import { anchorsOf } from './take-stock.ts'
-import { type Anchor, type ChainFiles, type Entries, peakAnchors } from './verify-chain.ts'
+import { type Anchor, type ChainFiles, type Entries, hashAt, peakAnchors } from './verify-chain.ts'
 
 export type OfflineOptions = {
   /** Where a log lies, of a service that runs or not; nothing in it is locked or changed. */
@@ -395,16 +395,6 @@ const unrecorded = ({ chain, size, logs }: RootNote): Fault => ({
   id: null,
   detail: `the log of ${chain} does not have the root over ${logs} logs that was kept elsewhere, made after ${size} of its entries`,
 })
-
-const hashAt = async (
-  { entries }: Material,
-  chain: string,
-  seq: number,
-): Promise<string | null> => {
-  for await (const group of entries(chain, seq))
-    return group.find((entry) => entry.seq === seq)?.hash ?? null
-  return null
-}
 
 const idAt = async ({ entries, chain }: Material, seq: number): Promise<string | null> => {
   for await (const [entry] of entries(chain, seq)) return entry?.seq === seq ? idOf(entry) : null

@@ -277,3 +277,14 @@ export const digestLog = async (
 
 const unchanged = async (question: Question, { size, digest }: Baseline): Promise<boolean> =>
   (await digestLog(question, question.chain, size, question.signal)).all === digest
+
+/** The hash of an entry by its number; null where it is not there. */
+export const hashAt = async (
+  { entries }: { readonly entries: Entries },
+  chain: string,
+  seq: number,
+): Promise<string | null> => {
+  for await (const group of entries(chain, seq))
+    return group.find((entry) => entry.seq === seq)?.hash ?? null
+  return null
+}

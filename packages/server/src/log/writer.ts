@@ -1,8 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type AuditEntry, GatehouseError } from '@gatehouse/contract'
 import { createLinker, type Linker, type LogState } from '../domain/audit/chain.ts'
 import { bodyOf, entryAt, rowOf, type SealedEntry, sealEntry } from '../domain/audit/entry.ts'
 import type { Digests } from '../domain/audit/hashing.ts'
 import { createNodeHash, createTree, rootOf } from '../domain/audit/merkle.ts'
+import { gather } from '../domain/gather.ts'
 import { describeSystemFailure } from '../domain/system-failure.ts'
 import type {
   AppendExtras,
@@ -31,8 +33,6 @@ import type { Alarm, Baseline, HeadFile, SignedHead } from './signed-head.ts'
 
 const groupMax = 64
 const queueMax = 65_536
-/** After a group of so few, the next one begins at once. */
-const lonely = 2
 
 export type WriterParts = {
   readonly storage: Storage
@@ -246,21 +246,9 @@ export class Writer implements Omit<AuditLog, 'onCommit'> {
     setImmediate(() => void this.#drain())
   }
 
-  /**
-   * After a group of many, their callers come back over several turns: as long as each turn brings more,
-   * the next group waits for them. A lone caller never waits.
-   */
-  async #gather(): Promise<void> {
-    if (this.#lastGroup <= lonely) return
-    for (let seen = 0; seen < this.#queue.length && this.#queue.length < this.#lastGroup; ) {
-      seen = this.#queue.length
-      await new Promise<void>((resolve) => void setImmediate(resolve))
-    }
-  }
-
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
-      await this.#gather()
+      await gather(this.#lastGroup, () => this.#queue.length, nextTurn)
       await this.#step()
     }
     this.#draining = false

@@ -28,8 +28,9 @@ export const signLink = (
   node: string,
   link: NodeLink | null,
 ): SignedLink | null => {
+  if (link === null) return null
   const key = deps.policyShare.key()
-  return link && key !== null ? { ...link, mac: macOf(deps, key, node, link) } : null
+  return key !== null ? { ...link, mac: macOf(deps, key, node, link) } : null
 }
 
 /**
@@ -42,4 +43,6 @@ export const isGenuineLink = (
   node: string,
   link: SignedLink | null,
 ): link is SignedLink =>
-  link !== null && key !== null && deps.digest.equal(macOf(deps, key, node, link), link.mac)
+  typeof link?.mac === 'string' &&
+  key !== null &&
+  deps.digest.equal(macOf(deps, key, node, link), link.mac)

@@ -114,6 +114,8 @@ test('a link that no node of the installation signed leads nowhere, and its cert
   const forged = [
     // Written by somebody who has no key, or another one.
     { ...genuine, mac: '' },
+    { ...genuine, mac: 5 },
+    {},
     linkOf(kit, 'b', 'http://b.example:7700', 'theirs'),
     // Another place, another certificate, or the link of another node.
     { ...genuine, url: 'http://evil.example:7700' },
@@ -125,7 +127,7 @@ test('a link that no node of the installation signed leads nowhere, and its cert
     kit.clock.move(1_000)
     expect(await ways.to(away)).toBeNull()
     expect(await ways.all()).toEqual([])
-    const known = ways.isKnown(link?.certificate ?? '')
+    const known = ways.isKnown(link && 'certificate' in link ? String(link.certificate) : '')
     kit.clock.move(100)
     expect(await known).toBe(false)
   }

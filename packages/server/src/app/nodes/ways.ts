@@ -49,10 +49,9 @@ const nothing: Seen = { active: [], draining: [], certificates: new Set() }
 const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null
 
-type Linked = { readonly node: StoredNode; readonly link: NodeLink }
+type Linked = { readonly node: StoredNode; readonly link: NodeLink; readonly site: string | null }
 
-const wayOf = ({ node, link: { url, certificate } }: Linked): Way | null => {
-  const { site } = factsIn(node)
+const wayOf = ({ node, site, link: { url, certificate } }: Linked): Way | null => {
   if (site === null || !URL.canParse(url)) return null
   const { hostname, port } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
@@ -153,9 +152,9 @@ export class Ways {
     const key = policyShare.key()
     // A node of a version that forwards nothing says no link.
     const running = others.flatMap((node): Linked[] => {
-      const { link } = factsIn(node)
+      const { link, site } = factsIn(node)
       const isLinked = runs(node, nowMs) && isGenuineLink(this.#deps, key, node.name, link)
-      return isLinked && link ? [{ node, link }] : []
+      return isLinked && link ? [{ node, link, site }] : []
     })
     const waysOf = (standing: 'active' | 'draining') =>
       running

@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
+import { gather } from '../../domain/gather.ts'
 import type { LimitKey, LimitVerdict, RateLimits } from '../../ports/limits.ts'
 import type { Tables } from '../sql/tables.ts'
 import { encodeText } from '../sql/text.ts'
@@ -7,7 +9,6 @@ import { postgresFailure } from './dialect.ts'
 
 /** Uses that one statement takes at most, so that others who need the same rows wait for little. */
 const turnMax = 256
-const lonely = 2
 /** Every so many stamps, a node removes expired ones, and every so often keys that nobody uses any more. */
 const pruneEvery = 256
 const pruneMax = 512
@@ -97,18 +98,9 @@ class PostgresLimits implements RateLimits {
     return rows[0]?.used ?? 0
   }
 
-  /** As in the log: after a turn of many, the next one waits as long as each turn of the loop brings more. */
-  async #gather(): Promise<void> {
-    if (this.#lastTurn <= lonely) return
-    for (let seen = 0; seen < this.#waiting.length && this.#waiting.length < this.#lastTurn; ) {
-      seen = this.#waiting.length
-      await new Promise<void>((resolve) => void setImmediate(resolve))
-    }
-  }
-
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      await this.#gather()
+      await gather(this.#lastTurn, () => this.#waiting.length, nextTurn)
       const takes = this.#waiting.splice(0, turnMax)
       this.#lastTurn = takes.length
       try {

@@ -16,8 +16,11 @@ export type ForwarderDeps = {
   readonly ways: Pick<Ways, 'isAway' | 'isOfNode' | 'to'>
 }
 
-/** Agent that asks, and the address that it asks from. */
-export type Asking = { readonly agent: AuthenticatedAgent; readonly address: string | undefined }
+/** Agent that asks, and the address that it asks from, which is read where somebody wants it. */
+export type Asking = {
+  readonly agent: AuthenticatedAgent
+  readonly address: () => string | undefined
+}
 
 /** A WebSocket of an agent, and the connection to the node that serves it. */
 type Pair = { readonly client: Duplex; readonly link: Socket; answered: boolean }
@@ -87,7 +90,7 @@ export class Forwarder {
     const way = await this.#wayTo(asking)
     if (!way) return false
     const { method, path, res, rawHeaders } = request
-    const headers = requestHeaders(rawHeaders, asking.address, body.length)
+    const headers = requestHeaders(rawHeaders, asking.address(), body.length)
     const out = this.#deps.links.request(way, { method, path, headers })
     res.on('close', () => out.destroy())
     return new Promise((resolve) => {
@@ -130,7 +133,7 @@ export class Forwarder {
       pair.answered = true
       if (this.#stopping) this.#endQuiet(pair)
     })
-    link.write(requestText(req, { ...asking, token }))
+    link.write(requestText(req, { token, address: asking.address() }))
     if (head.length > 0) link.write(head)
     socket.pipe(link)
     link.pipe(socket)

@@ -318,7 +318,7 @@ export class GatewayServer {
     if (admitted.kind === 'refused') return refuseRequest(request, admitted.refusal)
     const { headers } = admitted
     if (this.#decidedByRoute(request, headers.upgrade !== undefined)) return
-    const address = this.#addressOf(socket, headers)
+    const address = () => this.#addressOf(socket, headers)
     const known = await this.#admission.identify(bearerToken(headers.authorization), address)
     if (known.kind === 'refused') return refuseRequest(request, known.refusal)
     return this.#answer(request, { agent: known.agent, address }, headers)
@@ -509,7 +509,7 @@ export class GatewayServer {
     if (this.#lag.shedding) return refusals.overloaded
     const presented = upgradeToken(admitted.headers.authorization, address, presentedToken)
     if (presented.kind === 'refused') return presented.refusal
-    const from = this.#addressOf(req.socket, admitted.headers)
+    const from = () => this.#addressOf(req.socket, admitted.headers)
     const known = await this.#admission.identify(presented, from)
     if (known.kind === 'refused') return known.refusal
     if (socket.destroyed) return null

@@ -52,13 +52,16 @@ export class Admission {
   }
 
   /** Identifies the agent. Wrong tokens are counted by address, and a valid one passes whatever was counted. */
-  async identify(presented: PresentedToken, address: string | undefined): Promise<Known | Refused> {
+  async identify(
+    presented: PresentedToken,
+    address: () => string | undefined,
+  ): Promise<Known | Refused> {
     if (presented.kind === 'token') {
       const { token } = presented
       const agent = await this.#app.authenticateAgent(token)
       if (agent) return { kind: 'known', agent, token }
     }
-    if (this.#failures.add(address).limited) return refused(tooManyFailures)
+    if (this.#failures.add(address()).limited) return refused(tooManyFailures)
     return refused(
       unauthenticated(
         presented.kind === 'token' ? 'the agent token is not valid' : presented.detail,
