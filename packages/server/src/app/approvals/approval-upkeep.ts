@@ -19,6 +19,8 @@ const batch = 100
 const waitingMax = 1_000
 const lookAgainMs = 1_000
 const closeEveryMs = 5_000
+/** From the stop of the service on: longer than a program has that is asked to end. */
+const endingMaxMs = 2_000
 /** At once: one agent whose programs take their time holds up nobody else. */
 const executingMax = 64
 const executingOfAgentMax = 8
@@ -30,7 +32,7 @@ const executingOfAgentMax = 8
 export class ApprovalUpkeep {
   readonly #deps: ExecuteDeps
   /** Both by id, with the agent. */
-  readonly #running = new Map<string, string>()
+  readonly #running = new Map<string, { readonly agent: string; readonly ended: Promise<void> }>()
   readonly #line = new Map<string, string>()
   readonly #polling: PollLoop
   #closedMs = 0
@@ -67,22 +69,22 @@ export class ApprovalUpkeep {
   #next(): void {
     for (const [id, agent] of this.#line) {
       if (this.#running.size >= executingMax || this.#deps.signal.aborted) return
-      const own = [...this.#running.values()].filter((other) => other === agent)
+      const own = [...this.#running.values()].filter((other) => other.agent === agent)
       if (own.length >= executingOfAgentMax) continue
       this.#line.delete(id)
-      this.#running.set(id, agent)
-      void this.#run(id)
-        // A later look finds what is still waiting: nothing ran, or its outcome is stored.
-        .catch((cause: unknown) =>
-          this.#deps.log.error(
-            { err: cause, approval_id: id },
-            'an approved call could not be run',
-          ),
-        )
-        .finally(() => {
-          this.#running.delete(id)
-          this.#next()
-        })
+      this.#running.set(id, { agent, ended: this.#runNow(id) })
+    }
+  }
+
+  async #runNow(approval_id: string): Promise<void> {
+    try {
+      await this.#run(approval_id)
+    } catch (cause) {
+      // A later look finds what is still waiting: nothing ran, or its outcome is stored.
+      this.#deps.log.error({ err: cause, approval_id }, 'an approved call could not be run')
+    } finally {
+      this.#running.delete(approval_id)
+      this.#next()
     }
   }
 
@@ -101,13 +103,15 @@ export class ApprovalUpkeep {
         await this.#interrupt(approval)
   }
 
-  /** Resolves when no run of this process is under way any more. */
+  /** Resolves when the outcome of every run is stored, or a run does not end in time: the next start calls it interrupted. */
   async stopped(): Promise<void> {
     await this.#polling.stopped()
-  }
-
-  get busy(): boolean {
-    return this.#running.size > 0
+    const ended = new AbortController()
+    await Promise.race([
+      Promise.all([...this.#running.values()].map((run) => run.ended)),
+      this.#deps.clock.sleep(endingMaxMs, ended.signal),
+    ])
+    ended.abort()
   }
 
   async #interrupt(approval: StoredApproval): Promise<void> {

@@ -1,9 +1,13 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKit, type Kit } from '@gatehouse/testkit'
+import { replacing } from '@gatehouse/testkit/replacing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineCapability } from '../../capabilities/define.ts'
+import { silent } from '../../log/testing.ts'
+import type { StoredApproval } from '../../ports/approvals.ts'
+import type { Storage } from '../../ports/storage.ts'
 import { Hold } from '../call/hold.ts'
 
 const policy = `version: 1
@@ -200,13 +204,72 @@ test('a stored request that was changed behind the service runs nothing', async 
 })
 
 test('revoking an agent withdraws what it asked for', async () => {
+  const errors: unknown[] = []
+  await using kit = await createKit({
+    policy,
+    log: { ...silent, error: (...told) => void errors.push(told) },
+  })
+  await withFile(kit)
+  const id = await kit.pending('alpha', 'filesystem.append', line(1))
+  const told: string[] = []
+  using _listening = kit.app.subscribeApprovals((one) => void told.push(`${one.id} ${one.status}`))
+  kit.clock.move(1_000)
+  await kit.app.revokeAgent(kit.operator(), { name: 'alpha' })
+  expect([told, errors]).toEqual([[`${id} cancelled`], []])
+  expect(await kit.decide(id, 'approve')).toMatchObject({
+    kind: 'not_pending',
+    approval: {
+      ...{ status: 'cancelled', decided_by: 'user:ana' },
+      decided_at: new Date(kit.clock.wall()).toISOString(),
+    },
+  })
+})
+
+test('what was decided while its agent was revoked stays as it was decided', async () => {
+  type Tx = { readonly approvals: Storage['approvals'] }
+  type Log = { transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> }
+  const older: StoredApproval[] = []
+  const late = ({ approvals }: Tx) =>
+    replacing(approvals, { list: async () => ({ approvals: older, total: older.length }) })
+  await using kit = await createKit({
+    policy,
+    ports: (name, port) => {
+      const log = port as unknown as Log
+      const lateLog = replacing(log, {
+        transaction: (work) =>
+          log.transaction((tx) => work(replacing(tx, { approvals: late(tx) }))),
+      })
+      return name === 'auditLog' ? (lateLog as never) : port
+    },
+  })
+  await withFile(kit)
+  const id = await kit.pending('alpha', 'filesystem.append', line(1))
+  older.push((await kit.storage.approvals.find(id)) ?? expect.fail('nothing stored'))
+  await kit.decide(id, 'reject')
+  const told: string[] = []
+  using _listening = kit.app.subscribeApprovals((one) => void told.push(one.status))
+  await kit.app.revokeAgent(kit.operator(), { name: 'alpha' })
+  expect(await kit.storage.approvals.find(id)).toMatchObject({ status: 'rejected' })
+  expect(told).toEqual([])
+  expect(await kit.audit({ capability: 'approval.cancelled' })).toEqual([])
+})
+
+test('what a node was running is interrupted when that node is forgotten', async () => {
   await using kit = await createKit({ policy })
   await withFile(kit)
   const id = await kit.pending('alpha', 'filesystem.append', line(1))
-  await kit.app.revokeAgent(kit.operator(), { name: 'alpha' })
-  expect(await kit.decide(id, 'approve')).toMatchObject({
-    kind: 'not_pending',
-    approval: { status: 'cancelled' },
+  const pending = (await kit.storage.approvals.find(id)) ?? expect.fail('nothing stored')
+  const running = { status: 'approved', execution: 'running', exec_id: 'node-b:aud-1' } as const
+  await kit.storage.approvals.replace(pending, { ...pending, ...running })
+  const seen_ms = (await kit.storage.wallMs()) - 3_600_000
+  await kit.storage.nodes.put({
+    ...{ name: 'node-b', place: 'b:/data', version: '0.1.0', address: null },
+    ...{ state: 'stopped', started_ms: 0, seen_ms, facts_json: '{}' },
+  })
+  await kit.app.forgetNode(kit.operator(), { name: 'node-b' })
+  expect(await kit.storage.approvals.find(id)).toMatchObject({
+    execution: 'interrupted',
+    result: { error: { type: 'ExecutionInterrupted' } },
   })
 })
 
