@@ -129,6 +129,73 @@ test('a block that is not as it was sealed is checked note by note, and from it 
   sealer.forget()
 })
 
+test('a checkpoint that was changed into another is damage, and so is one under the seal of another block', () => {
+  const { directory } = sealed()
+  const changed = Buffer.from(all)
+  changed.write('5', changed.indexOf('main\n400\n') + 5)
+  const found = read(directory, changed)
+  expect(sizesOf(found)).toEqual(upTo(1, 1_000).filter((size) => size !== 400))
+  expect(found.damaged).toHaveLength(1)
+  const lines = sealsIn(directory)
+  const [mac = '', other = ''] = lines.map((line) => line.split(' ')[1])
+  const swapped = lines.join('\n').replace(mac, other)
+  fs.writeFileSync(path.join(directory, sealsFile), `${swapped}\n`)
+  const by = counting()
+  expect(sizesOf(read(directory, all, by))).toEqual(upTo(1, 1_000))
+  // The first block, and what lies behind the last one.
+  expect(by.checked).toBeGreaterThan(300)
+})
+
+test('a file that ends with a sealed block is not checked at all, and is sealed on from there', () => {
+  const { directory } = sealed()
+  const ends = sealsIn(directory).map((line) => Number(line.split(' ')[0]))
+  const by = counting()
+  const found = read(directory, all.subarray(0, ends.at(-1)), by)
+  expect([by.checked, found.rest.length]).toEqual([0, 0])
+  expect(found.seals.map(({ end }) => end)).toEqual(ends)
+})
+
+test('older blocks give their last checkpoint alone where the newest are enough', () => {
+  // Some twenty blocks, of which the newest sixteen are given whole.
+  const many = Array.from({ length: 7 }, () => notes).flat()
+  const bytes = bytesOf(...many)
+  const { directory, sealer } = sealed(Buffer.alloc(0))
+  for (const note of many) sealer.add(Buffer.from(note))
+  const ends = sealsIn(directory).map((line) => Number(line.split(' ')[0]))
+  const older = ends.slice(0, -16)
+  expect(older.length).toBeGreaterThan(2)
+  const spread = readSealedNotes(bytes, directory, keys, keys, 'spread')
+  const every = many.map((_, i) => (i % 1_000) + 1)
+  expect(sizesOf(read(directory, bytes))).toEqual(every)
+  const before = (end: number) => bytes.subarray(0, end).toString().split('main\n').length - 1
+  const from = before(older.at(-1) ?? 0)
+  // That of the sixteenth from the end is whole.
+  const lasts = older.map((end) => every[before(end) - 1])
+  expect(sizesOf(spread)).toEqual([...lasts, ...every.slice(from)])
+  expect(spread.seals.map(({ end }) => end)).toEqual(ends)
+  // A further start seals on from the last of them.
+  const next = new CheckpointSealer(directory, keys)
+  next.begin(spread)
+  next.add(all)
+  const by = counting()
+  expect(sizesOf(read(directory, Buffer.concat([bytes, all]), by))).toHaveLength(8_000)
+  expect(by.checked).toBe(0)
+  expect(sealsIn(directory)).toHaveLength(ends.length + 1)
+})
+
+test('nothing is sealed before the sealer has begun; a block of just its size is; and others cannot read it', () => {
+  const directory = newFolder()
+  const sealer = new CheckpointSealer(directory, keys)
+  sealer.add(all)
+  expect(sealsIn(directory)).toEqual([])
+  sealer.begin(read(directory, Buffer.alloc(0)))
+  sealer.add(Buffer.alloc(blockBytes - 1, '\n'))
+  expect(sealsIn(directory)).toEqual([])
+  sealer.add(Buffer.from('\n'))
+  expect(sealsIn(directory)).toHaveLength(1)
+  expect(fs.statSync(path.join(directory, sealsFile)).mode & 0o777).toBe(0o600)
+})
+
 test('seals that end before the last one, or behind the file, are none', () => {
   const { directory } = sealed()
   const [first = '', ...more] = sealsIn(directory)
@@ -138,7 +205,10 @@ test('seals that end before the last one, or behind the file, are none', () => {
     [first.replace(/^\d+/, String(all.length + 1)), ...more],
   ]) {
     fs.writeFileSync(path.join(directory, sealsFile), `${lines.join('\n')}\n`)
-    expect(sizesOf(read(directory))).toEqual(upTo(1, 1_000))
+    const found = read(directory)
+    expect(sizesOf(found)).toEqual(upTo(1, 1_000))
+    const ends = found.seals.map(({ end }) => end)
+    expect(new Set(ends).size).toBe(ends.length)
   }
   fs.writeFileSync(path.join(directory, sealsFile), `${[first, ...more].join('\n')}\n`)
   const short = all.subarray(0, blockBytes / 2)

@@ -5,11 +5,16 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Bench, openBench } from '../../test/kit/log-bench.ts'
-import { emptyLog } from '../domain/audit/chain.ts'
+import { createLinker, emptyLog, genesis, type LogState } from '../domain/audit/chain.ts'
+import { createTree } from '../domain/audit/merkle.ts'
 import type { ExportPart } from '../ports/audit-export.ts'
 import { checkpointsFile } from './checkpoints.ts'
 import { cursorsFolder } from './export-cursors.ts'
-import { publicKeyFile } from './keys.ts'
+import { exportPart } from './export-part.ts'
+import type { LoggedEntry } from './frame.ts'
+import { hashing } from './hashing.ts'
+import { loadKeys, publicKeyFile } from './keys.ts'
+import { signCheckpoint, verifierKey } from './note.ts'
 import { verifyOffline } from './offline.ts'
 
 const script = fileURLToPath(new URL('../../../../scripts/verify_audit.py', import.meta.url))
@@ -152,4 +157,92 @@ test('a witness that has more than the log, or something else, raises an alarm',
     first_bad_seq: 50,
     detail: expect.stringContaining('the witness has a checkpoint over 100 entries'),
   })
+})
+
+const origin = 'gatehouse/audit/main'
+
+/** Log in memory, with its state after each entry, and a checkpoint over so many of them. */
+const longLog = (count: number) => {
+  const keys = loadKeys(newFolder())
+  const [linker, tree] = [createLinker(hashing), createTree(hashing)]
+  let head = genesis
+  const states: LogState[] = [emptyLog]
+  const roots = [tree.root()]
+  const entries = Array.from({ length: count }, (_, seq): LoggedEntry => {
+    const body = JSON.stringify({ id: `aud-${seq}`, seq })
+    head = linker.link(head, seq, body)
+    tree.push(linker.leaf())
+    states.push({ size: seq + 1, head, peaks: tree.peaks() })
+    roots.push(tree.root())
+    return { seq, hash: head, seal: '', body }
+  })
+  const groups: LoggedEntry[][] = []
+  for (let at = 0; at < count; at += 7) groups.push(entries.slice(at, at + 7))
+  const checkpoint = (size: number) =>
+    signCheckpoint({ origin, size, root: roots[size] ?? '' }, keys)
+  const partOf = (sizes: readonly number[], from: LogState) =>
+    exportPart(
+      {
+        files: {
+          // Whole groups, as a reader of the files may give them.
+          *entries(first) {
+            yield* groups.filter((group) => (group.at(-1)?.seq ?? 0) >= first)
+          },
+        },
+        ...{ chain: 'main', origin, publicKey: keys.raw, createdAt: '2026-01-01T00:00:00.000Z' },
+        checkpoints: sizes.map(checkpoint),
+      },
+      from,
+    )
+  const stateAt = (size: number) => states[size] ?? expect.fail(`there are no ${size} entries`)
+  return { entries, groups, keys, partOf, stateAt, checkpoint }
+}
+
+test('a part has the entries from one checkpoint to another, and says where it begins and ends', () => {
+  const { entries, keys, partOf, stateAt, checkpoint } = longLog(20)
+  const [from, to] = [stateAt(5), stateAt(18)]
+  const part = partOf([5, 18], from)
+  expect(part).toEqual({
+    ...{ chain: 'main', from, to, checkpoint: checkpoint(18).note },
+    entries: entries
+      .slice(5, 18)
+      .map(({ seq, hash, body }) =>
+        JSON.stringify({ seq, chain: 'main', id: `aud-${seq}`, hash: `sha256:${hash}`, body }),
+      ),
+    header: expect.any(String) as string,
+  })
+  expect(JSON.parse(part?.header ?? '')).toEqual({
+    ...{ format: 'gatehouse-audit-export-v1', created_at: '2026-01-01T00:00:00.000Z' },
+    ...{ public_key: keys.raw.toString('base64'), verifier_key: verifierKey(origin, keys.raw) },
+    ...{ chain: 'main', origin, begin: from },
+    chains: [{ chain: 'main', size: 18, head: `sha256:${to.head}` }],
+  })
+})
+
+test('a part ends at the last checkpoint within 5,000 entries, or at the next one where that is further', () => {
+  const { partOf, stateAt } = longLog(6_000)
+  const ends = (sizes: readonly number[], from: number) => partOf(sizes, stateAt(from))?.to.size
+  expect(ends([2_000, 5_000, 5_001, 6_000], 0)).toBe(5_000)
+  expect(ends([2_000, 5_000, 5_001, 6_000], 1)).toBe(5_001)
+  expect(ends([2_000, 5_000, 5_001, 6_000], 5_001)).toBe(6_000)
+  expect(ends([5_500, 6_000], 0)).toBe(5_500)
+  expect(ends([5_500, 6_000], 6_000)).toBeUndefined()
+  expect(partOf([], emptyLog)).toBeNull()
+})
+
+test('a log that is not as its checkpoint says makes no part', () => {
+  const { entries, groups, partOf } = longLog(20)
+  const refusal = expect.objectContaining({
+    type: 'AuditDamaged',
+    message: expect.stringMatching(
+      /seq 0.*entries up to 18 are not those that its checkpoint is over/,
+    ) as string,
+  }) as Error
+  const [first] = groups as [LoggedEntry[]]
+  first[3] = { ...(entries[3] as LoggedEntry), body: '{}' }
+  expect(() => partOf([18], emptyLog)).toThrow(refusal)
+  first[3] = entries[3] as LoggedEntry
+  expect(partOf([18], emptyLog)?.to.size).toBe(18)
+  groups.pop()
+  expect(() => partOf([18], emptyLog)).toThrow(refusal)
 })
