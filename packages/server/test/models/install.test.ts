@@ -152,7 +152,7 @@ describe('a source that lies', () => {
     ],
   ])('or %s is tried again, and then given up', async (_what, handler) => {
     source.on('/tiny.gguf', handler)
-    await using kit = await openModelKit(source)
+    await using kit = await openModelKit(source, { stallMs: 250 })
     const job = await kit.installed('tiny')
     expect(job.status).toBe('failed')
     expect(job.attempts).toBeGreaterThanOrEqual(8)
@@ -191,15 +191,19 @@ describe('a source that lies', () => {
 })
 
 describe('a download that was interrupted', () => {
-  /** Sends the first half and then nothing more, once. */
-  const halfOnce = (then: Handler): Handler => {
+  /** Serves the first half once, closes when the service has it, and does `then` from there on. */
+  const openInterrupted = async (then: Handler): Promise<ModelKit> => {
     let first = true
-    return (request, response) => {
+    source.on('/tiny.gguf', async (request, response) => {
       if (!first) return then(request, response)
       first = false
       response.writeHead(200, { 'content-length': bytes.length })
-      response.write(bytes.subarray(0, 70_000), () => setTimeout(() => response.destroy(), 30))
-    }
+      response.write(bytes.subarray(0, 70_000))
+      await expect.poll(async () => (await kit.show('tiny')).job?.downloaded_bytes).toBe(70_000)
+      response.destroy()
+    })
+    const kit = await openModelKit(source)
+    return kit
   }
   const parts =
     (change: (from: number) => { range: string; body: Uint8Array; status?: number }): Handler =>
@@ -245,8 +249,7 @@ describe('a download that was interrupted', () => {
     ],
   ]
   test.each(cases)('%s', async (_what, then, requests) => {
-    source.on('/tiny.gguf', halfOnce(then))
-    await using kit = await openModelKit(source)
+    await using kit = await openInterrupted(then)
     expect((await kit.installed('tiny')).status).toBe('done')
     expect(kit.offered()).toEqual([whole])
     expect(source.of('/tiny.gguf')).toHaveLength(requests)
@@ -254,16 +257,12 @@ describe('a download that was interrupted', () => {
   })
 
   test('is refused where the part is of a file of another size', async () => {
-    source.on(
-      '/tiny.gguf',
-      halfOnce(
-        parts((from) => ({
-          range: `bytes ${from}-${bytes.length}/${bytes.length + 1}`,
-          body: bytes.subarray(from),
-        })),
-      ),
+    await using kit = await openInterrupted(
+      parts((from) => ({
+        range: `bytes ${from}-${bytes.length}/${bytes.length + 1}`,
+        body: bytes.subarray(from),
+      })),
     )
-    await using kit = await openModelKit(source)
     expect((await kit.installed('tiny')).error).toMatchObject({ type: 'ModelSizeMismatch' })
     expect(kit.offered()).toEqual([])
   })
@@ -273,8 +272,7 @@ describe('a download that was interrupted', () => {
       range: `bytes ${from}-${bytes.length - 1}/${bytes.length}`,
       body: Buffer.alloc(bytes.length - from, 7),
     }))
-    source.on('/tiny.gguf', halfOnce(lie))
-    await using kit = await openModelKit(source)
+    await using kit = await openInterrupted(lie)
     expect((await kit.installed('tiny')).error).toMatchObject({ type: 'ModelHashMismatch' })
     expect(kit.offered()).toEqual([])
     source.file('/tiny.gguf', bytes)

@@ -18,6 +18,8 @@ type Options = {
   /** Of another service that has ended: what it left is there. */
   readonly folder?: string
   readonly catalogTimeoutMs?: number
+  /** For sources that say nothing: all others have as long as the busiest machine takes. */
+  readonly stallMs?: number
   /** Engine for the models, and its sandbox. */
   readonly kit?: Pick<KitOptions, 'engine' | 'sandbox' | 'settings'>
 }
@@ -105,8 +107,9 @@ export async function openModelKit(source: ModelSource, options: Options = {}): 
     caFile: source.caFile,
   })
   const { catalogUrl = source.url('/models.json'), mirrors = new Map<string, string>() } = options
+  const stall = options.stallMs === undefined ? {} : { stallMs: options.stallMs }
   const parts: ModelParts = {
-    files: createModelFiles({ folder, outbound, mirrors, stallMs: 250 }),
+    files: createModelFiles({ folder, outbound, mirrors, ...stall }),
     source: createCatalogSource({
       url: catalogUrl,
       file: join(folder, 'catalog.json'),
