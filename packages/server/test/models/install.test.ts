@@ -194,15 +194,18 @@ describe('a download that was interrupted', () => {
   /** Serves the first half once, closes when the service has it, and does `then` from there on. */
   const openInterrupted = async (then: Handler): Promise<ModelKit> => {
     let first = true
-    source.on('/tiny.gguf', async (request, response) => {
+    source.on('/tiny.gguf', (request, response) => {
       if (!first) return then(request, response)
       first = false
       response.writeHead(200, { 'content-length': bytes.length })
       response.write(bytes.subarray(0, 70_000))
-      await expect.poll(async () => (await kit.show('tiny')).job?.downloaded_bytes).toBe(70_000)
-      response.destroy()
+      void taken().then(() => response.destroy())
     })
     const kit = await openModelKit(source)
+    const downloaded = async () => (await kit.show('tiny')).job?.downloaded_bytes
+    const taken = async () => {
+      await expect.poll(downloaded).toBe(70_000)
+    }
     return kit
   }
   const parts =
