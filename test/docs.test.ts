@@ -185,7 +185,7 @@ describe.skipIf(!canRun)('the blocks of each page work as they stand', () => {
     ])
     userToken = made.token
     Object.assign(environment, { AGENT_TOKEN: agentToken, USER_TOKEN: userToken })
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await gate.stop()

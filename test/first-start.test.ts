@@ -49,7 +49,7 @@ test('the first agent is there at the first start, whatever ran before and howev
   await gate.stop()
   await startAndRead(gate)
   expect(gate.output).not.toContain('Bearer')
-}, 180_000)
+})
 
 test('a first start on a busy port leaves nothing behind', async () => {
   await using gate = new Installation()
@@ -59,14 +59,14 @@ test('a first start on a busy port leaves nothing behind', async () => {
   await expect(gate.start(['--user-api-port', String(port)])).rejects.toThrow('--user-api-port')
   expect(readdirSync(gate.dataDir)).toEqual([])
   busy.close()
-}, 60_000)
+})
 
 test('a second start names the process that has the data', async () => {
   await using gate = new Installation()
   const run = await gate.start()
   await using second = new Installation(gate.dataDir)
   await expect(second.start()).rejects.toThrow(`Process ${run.pid} already uses the data in`)
-}, 60_000)
+})
 
 test('data of PostgreSQL is not answered from an empty SQLite store, and the other way round', async () => {
   await using gate = new Installation()
@@ -103,4 +103,4 @@ test('data of PostgreSQL is not answered from an empty SQLite store, and the oth
   })
   const newer = await gate.cli(['agent', 'list'])
   expect([newer.code, newer.stderr]).toEqual([1, expect.stringContaining('Gatehouse 9.9.0')])
-}, 120_000)
+})

@@ -158,7 +158,7 @@ describe.skipIf(!hasProgram('bwrap'))('import with a real server', () => {
     expect(await upstreams()).toEqual([])
     expect(readdirSync(join(gate.dataDir, 'imports'))).toEqual([])
     expect((await gate.cli(['import', '--undo', '--yes'])).code).toBe(5)
-  }, 120_000)
+  })
 
   test('keeps a connection of before, what others changed, and the server that another import needs', async () => {
     if (!gate.run) await gate.start()
@@ -191,7 +191,7 @@ describe.skipIf(!hasProgram('bwrap'))('import with a real server', () => {
     expect(text).toContain('web = true')
     expect(text).not.toContain('mcp_servers.gatehouse')
     expect(existsSync(done.files[0]?.backup ?? '')).toBe(false)
-  }, 120_000)
+  })
 })
 
 describe.skipIf(!hasProgram('bwrap'))('import that is killed', () => {
@@ -211,7 +211,7 @@ describe.skipIf(!hasProgram('bwrap'))('import that is killed', () => {
     for (const [at, file] of files.entries()) expect(readFileSync(file, 'utf8')).toBe(texts[at])
     expect(readdirSync(join(gate.dataDir, 'imports'))).toEqual([])
     expect((await gate.cli(['doctor'])).stdout).not.toContain('Import:')
-  }, 120_000)
+  })
 })
 
 test('lists with --dry-run, starts and writes nothing, and shows no secret', async () => {

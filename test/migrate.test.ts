@@ -205,6 +205,6 @@ describe.skipIf(missing !== null)(
       expect(moved.entries[1]?.detail.tables).toMatchObject({
         agents: expect.stringMatching(/^2 [0-9a-f]{64}$/) as string,
       })
-    }, 300_000)
+    })
   },
 )

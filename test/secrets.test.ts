@@ -152,7 +152,7 @@ describe('forty canaries', () => {
       seen.push(await response.text())
       if (response.status !== 201) throw new Error(seen.at(-1))
     }
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await gate[Symbol.asyncDispose]()
@@ -166,7 +166,7 @@ describe('forty canaries', () => {
       expect(answer.result?.data?.['body']).toContain(`[secret:${name}]`)
       expect(reflector.received.at(-1)).toBe(value)
     }
-  }, 60_000)
+  })
 
   test.each(['gzip', 'bytes', 'chunks', 'headers', 'redirect', 'elsewhere'])(
     'come back in no way: %s',
@@ -209,7 +209,7 @@ describe('forty canaries', () => {
     expect(await gate.json(['status'])).toMatchObject({ health: 'degraded' })
     expect(await cli(['vault', 'unlock'])).toMatchObject({ code: 0 })
     expect((await send(name, 'plain')).result).toMatchObject({ success: true })
-  }, 60_000)
+  })
 
   test('stand nowhere: answers, log, audit, database, backup, environment, command line', async () => {
     for (const line of [
@@ -248,7 +248,7 @@ describe('forty canaries', () => {
     // The search finds what is there.
     const { value } = canaries[7] as (typeof canaries)[0]
     expect(hitsIn('the test itself', `x${value}y`)).not.toEqual([])
-  }, 60_000)
+  })
 
   test('work again where a backup is restored, and open there with nothing else', async () => {
     const backup = join(gate.dataDir, 'made.backup')
@@ -264,7 +264,7 @@ describe('forty canaries', () => {
     expect(reflector.received.at(-1)).toBe(canaries[3]?.value)
     expect(hitsIn('an answer', seen.join('\n'))).toEqual([])
     expect(hitsBelow(there.dataDir)).toEqual([])
-  }, 60_000)
+  })
 })
 
 test('a passphrase keeps secrets closed after a start, with and without a server', async () => {
@@ -310,4 +310,4 @@ test('a passphrase keeps secrets closed after a start, with and without a server
     reason: null,
     remedy: null,
   })
-}, 120_000)
+})

@@ -14,7 +14,7 @@ const newFolder = (): string => {
 }
 
 test('the quick form holds for this build, and says so as JSON and as a page', {
-  timeout: 600_000,
+  timeout: 900_000,
 }, async () => {
   const page = join(newFolder(), 'report.html')
   const gate = new Installation(newFolder())
@@ -45,9 +45,7 @@ for (const name of ['write', 'end']) {
 }
 `
 
-test('a service that does not tell of changes to its log fails, and nothing else does', {
-  timeout: 300_000,
-}, async () => {
+test('a service that does not tell of changes to its log fails, and nothing else does', async () => {
   const file = join(newFolder(), 'lying.mjs')
   writeFileSync(file, lying)
   const report = await runSelftest({

@@ -28,7 +28,7 @@ const post = async (body: string | Buffer, headers: Record<string, string> = {})
 
 beforeAll(async () => {
   siege = await Siege.begin()
-}, 60_000)
+})
 afterEach(() => siege.unharmed())
 afterAll(() => siege.endAndClose(), 60_000)
 

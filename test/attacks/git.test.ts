@@ -46,7 +46,7 @@ describe.skipIf(noReal)('git', () => {
     await git('init', { path: 'project' })
     await write('project/a.txt', 'one\n')
     assert.equal((await git('commit', { path: 'project', message: 'First' })).type, 'success')
-  }, 60_000)
+  })
   afterEach(async () => {
     await siege.unharmed()
     assert.equal(existsSync(mark), false)
@@ -62,7 +62,7 @@ describe.skipIf(noReal)('git', () => {
       await siege[Symbol.asyncDispose]()
       rmSync(out, { recursive: true })
     }
-  }, 60_000)
+  })
 
   test('G01 G02 an option in the place of a commit, a branch or a remote', async () => {
     const words = [

@@ -85,7 +85,7 @@ describe.skipIf(!hasProgram('dovecot'))('mail', () => {
       },
     })
     while ((await idOf('third')) === '') await pause(50)
-  }, 90_000)
+  })
   afterEach(async () => {
     await siege.unharmed()
     // O8: the honest use beside it works.
@@ -102,7 +102,7 @@ describe.skipIf(!hasProgram('dovecot'))('mail', () => {
       await smtp[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
     }
-  }, 60_000)
+  })
 
   test('E01 a header that ends itself, in every place that becomes one', async () => {
     const ends = ['\r\nBcc: eve@example.net', '\n', '\r', '\u0000', '\u0085', '\u2028', '\u001b[2J']

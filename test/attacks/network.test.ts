@@ -157,7 +157,7 @@ beforeAll(async () => {
     }),
   })
   if (!added.ok) throw new Error(await added.text())
-}, 60_000)
+})
 
 afterAll(async () => {
   await gate[Symbol.asyncDispose]()

@@ -47,7 +47,7 @@ beforeAll(async () => {
   await api('DELETE', '/vault/secrets/revoked')
   await api('POST', '/vault/secrets', secret('elsewhere', ['alpha'], { capabilities: ['git.*'] }))
   await api('POST', '/vault/secrets', secret('mine', ['alpha']))
-}, 60_000)
+})
 afterEach(() => siege.unharmed())
 afterAll(() => siege.endAndClose(), 60_000)
 
@@ -71,7 +71,7 @@ describe('secrets', () => {
       took.get(name)?.toSorted((a, b) => a - b)[7] ?? Number.POSITIVE_INFINITY
     const [absent, denied] = [median('absent'), median('denied')]
     expect(Math.max(absent, denied) / Math.min(absent, denied)).toBeLessThan(3)
-  }, 60_000)
+  })
 
   test('S03 an agent lists only its own, by name and scope, and no way shows a value', async () => {
     const { result } = await invoke(siege.run, siege.alpha.token, 'secrets.list', {})
@@ -111,7 +111,7 @@ describe('secrets', () => {
     const honest = await use('mine', siege.alpha.token, 'https://API.example.org./')
     expect(honest.result?.error?.type).toBe('HostUnreachable')
     expect(JSON.parse((await api('GET', '/vault/secrets/mine')).text)).toMatchObject({ uses: 1 })
-  }, 60_000)
+  })
 
   test('S04 a locked vault holds up what needs a secret and nothing else', async () => {
     expect((await api('POST', '/vault/lock')).status).toBe(200)
@@ -129,7 +129,7 @@ describe('secrets', () => {
     expect((await api('POST', '/vault/secrets', secret('more', []))).status).toBe(503)
     expect((await api('POST', '/vault/unlock', {})).status).toBe(200)
     expect((await use('mine')).result?.error?.type).toBe('HostUnreachable')
-  }, 60_000)
+  })
 
   test('a refusal of a value says nothing of it', async () => {
     const long = `${value}${'x'.repeat(70_000)}`

@@ -48,7 +48,7 @@ beforeAll(async () => {
     const flags = ['user-token', 'create', '--label', `a-${role}`, '--role', role]
     tokens[role] = (await siege.gate.json<{ token: string }>(flags)).token
   }
-}, 120_000)
+})
 
 afterAll(() => siege.endAndClose(), 60_000)
 

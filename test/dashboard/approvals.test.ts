@@ -28,7 +28,7 @@ describe.skipIf(!hasProgram('chromium'))(
     beforeAll(async () => {
       dashboard = await Dashboard.open()
       agent = await dashboard.api.createAgent({ name: 'mailbot', purpose: hostile })
-    }, 120_000)
+    })
     afterAll(() => dashboard?.[Symbol.asyncDispose]())
 
     test('tells a person without a link how to get one', async () => {

@@ -33,7 +33,7 @@ outbound: { private_targets: ["${source.target}"], ca_file: "${source.caFile}" }
       ),
     )
     token = (await dashboard.api.createAgent({ name: 'mailbot' })).token
-  }, 120_000)
+  })
   afterAll(async () => {
     await dashboard?.[Symbol.asyncDispose]()
     await source?.[Symbol.asyncDispose]()

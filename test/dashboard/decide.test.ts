@@ -33,7 +33,7 @@ describe.skipIf(!hasProgram('chromium'))('the card of a request, before the deci
     agent = await dashboard.api.createAgent({ name: 'builder' })
     for (const path of ['one.txt', 'two.txt'])
       await invoke(dashboard.run, agent.token, 'filesystem.write', { path, content: 'kept' })
-  }, 120_000)
+  })
   afterAll(() => dashboard?.[Symbol.asyncDispose]())
 
   test('says whether the call can be undone, and how', async () => {

@@ -28,7 +28,7 @@ describe.skipIf(!hasProgram('chromium'))('the dashboard on a phone, as an app', 
     const context = dashboard.page.context()
     await context.grantPermissions(['notifications'], { origin: dashboard.run.dashboard_url })
     worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'))
-  }, 120_000)
+  })
   afterAll(() => dashboard?.[Symbol.asyncDispose]())
 
   test('can be installed: browsers find nothing that is missing', async () => {

@@ -73,7 +73,7 @@ describe.skipIf(!canRun)('every action of the dashboard by keyboard alone', () =
 
   beforeAll(async () => {
     world = await World.open()
-  }, 120_000)
+  })
   afterAll(() => world?.[Symbol.asyncDispose]())
 
   test('setUp: the first operator is created', async () => {

@@ -56,7 +56,7 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard by keyboard alo
     await invoke(dashboard.run, token, 'filesystem.write', { path: 'a.txt', content: 'kept' })
     await invoke(dashboard.run, token, 'filesystem.delete', { path: 'a.txt' })
     await invoke(dashboard.run, token, 'alerts.send', { severity: 'warning', message: 'Look here' })
-  }, 120_000)
+  })
   afterAll(() => dashboard?.[Symbol.asyncDispose]())
 
   test.each(pages)(

@@ -99,7 +99,7 @@ describe.skipIf(!hasProgram('chromium'))('the dashboard of a busy service', () =
 
   beforeAll(async () => {
     dashboard = await Dashboard.openAs('ana')
-  }, 120_000)
+  })
   afterAll(() => dashboard?.[Symbol.asyncDispose]())
 
   test('a request is on the screen within 300 ms of the call', async () => {
@@ -159,9 +159,7 @@ describe.skipIf(!hasProgram('chromium'))('the dashboard of a busy service', () =
     await page.waitForURL('**/agents/agent-321')
   })
 
-  test(`${perSecond} events a second are shown with flat memory`, {
-    timeout: 240_000,
-  }, async () => {
+  test(`${perSecond} events a second are shown with flat memory`, async () => {
     const { page } = dashboard
     const session = await page.context().newCDPSession(page)
     const heapBytes = async () => {
@@ -202,7 +200,7 @@ describe.skipIf(!hasProgram('chromium'))('the dashboard of a busy service', () =
       return (await session.send('Runtime.getHeapUsage')).usedSize
     }
     await dashboard.goTo('/audit')
-    await page.getByRole('listitem').first().waitFor({ timeout: 90_000 })
+    await page.getByRole('listitem').first().waitFor()
     const read = () => page.evaluate<[number, number][]>(rowsRead)
     // Below its top the list stays as it was opened.
     await page.mouse.move(600, 600)

@@ -56,7 +56,7 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
         'notifications:\n  - { name: phone, kind: webhook, url: "https://127.0.0.1:9/", events: [alert.raised] }\n',
       ),
     )
-  }, 120_000)
+  })
   afterAll(() => dashboard?.[Symbol.asyncDispose]())
 
   test('lead from nothing to the first call of a first agent', async () => {

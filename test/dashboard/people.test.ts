@@ -47,7 +47,7 @@ describe.skipIf(!hasProgram('chromium'))('people at the dashboard', () => {
     await invoke(run, token, 'filesystem.delete', { path: 'a.txt' })
     await invoke(run, token, 'state.set', { key: 'last', value: 12 })
     await invoke(run, token, 'alerts.send', { severity: 'warning', message: 'Look here' })
-  }, 120_000)
+  })
   afterAll(() => dashboard?.[Symbol.asyncDispose]())
 
   test.each(['approver', 'viewer'] as const)(

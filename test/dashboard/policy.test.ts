@@ -23,7 +23,7 @@ describe.skipIf(!hasProgram('chromium'))('the policy in the dashboard', () => {
   beforeAll(async () => {
     dashboard = await Dashboard.openAs('ana')
     token = (await dashboard.api.createAgent({ name: 'mailbot' })).token
-  }, 120_000)
+  })
   afterAll(() => dashboard?.[Symbol.asyncDispose]())
 
   const editor = () => dashboard.page.getByRole('textbox', { name: 'Text of ' })

@@ -30,7 +30,7 @@ describe.skipIf(!canRun)('a mailbox in the dashboard', () => {
     dashboard = await Dashboard.openAs('ana', ['--proxy-delays', delays])
     token = (await dashboard.api.createAgent({ name: 'mailbot' })).token
     await dashboard.api.saveOrganisationPolicy({ text: policy })
-  }, 120_000)
+  })
   afterAll(async () => {
     await dashboard?.[Symbol.asyncDispose]()
     await smtp?.[Symbol.asyncDispose]()

@@ -24,7 +24,7 @@ describe.skipIf(!canRun)('somebody who has never seen the dashboard', () => {
     dashboard = await Dashboard.open()
     const { token } = await dashboard.api.createSetupLink()
     await dashboard.page.goto(`${dashboard.run.dashboard_url}/#setup=${token}`)
-  }, 120_000)
+  })
   afterAll(async () => {
     await client.close()
     await dashboard?.[Symbol.asyncDispose]()

@@ -41,7 +41,7 @@ describe.skipIf(!canRun)('MCP servers in the dashboard', () => {
     say('Says the text')
     dashboard = await Dashboard.openAs('ana')
     token = (await dashboard.api.createAgent({ name: 'mailbot' })).token
-  }, 120_000)
+  })
   afterAll(async () => {
     await dashboard?.[Symbol.asyncDispose]()
     rmSync(folder, { recursive: true, force: true })

@@ -57,7 +57,7 @@ export class Dashboard implements AsyncDisposable {
   }
 
   #watch(page: Page): void {
-    page.setDefaultTimeout(20_000)
+    page.setDefaultTimeout(100_000)
     page.on('request', (request) => this.requests.push(request.url()))
     page.on('pageerror', (error) => this.complaints.push(error.message))
     page.on('console', (message) => {

@@ -62,7 +62,7 @@ export const kindOf = (name: string): string =>
     .replaceAll(/\d+/g, 'N')
     .trim()
 
-const soonMs = 20_000
+const soonMs = 100_000
 
 /** Waits until it is so; on a busy machine that takes its time. */
 async function soon(isSo: () => Promise<boolean>, otherwise: string): Promise<void> {

@@ -129,7 +129,7 @@ test('an import that is killed before any of its steps is taken back byte for by
     expect([step > 40, code, namesIn(data('imports'))]).toEqual([true, 0, []])
     break
   }
-}, 240_000)
+})
 
 test('an undo that is killed before any of its steps is completed by the next import', async () => {
   const kit = createCliKit()
@@ -148,7 +148,7 @@ test('an undo that is killed before any of its steps is completed by the next im
     expect([step > 20, code]).toEqual([true, 0])
     break
   }
-}, 240_000)
+})
 
 test('doctor and a dry run tell of an import that was killed, and another waits for one that goes on', async () => {
   const kit = createCliKit()

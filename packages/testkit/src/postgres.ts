@@ -41,7 +41,7 @@ type Standby = StartedPostgres & {
 }
 
 const programs = ['initdb', 'postgres'] as const
-const startTimeoutMs = 30_000
+const startTimeoutMs = 120_000
 
 const isComplete = (folder: string): boolean =>
   programs.every((program) => {

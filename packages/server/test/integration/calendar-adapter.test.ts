@@ -20,7 +20,7 @@ describe.skipIf(!hasProgram('radicale'))('calendars', () => {
   let server: Radicale
   beforeAll(async () => {
     server = await Radicale.start()
-  }, 60_000)
+  })
   afterAll(() => server[Symbol.asyncDispose]())
 
   let opened = 0

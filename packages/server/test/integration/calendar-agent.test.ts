@@ -24,7 +24,7 @@ describe.skipIf(!hasProgram('radicale'))('an agent with calendars', () => {
   let server: Radicale
   beforeAll(async () => {
     server = await Radicale.start()
-  }, 60_000)
+  })
   afterAll(() => server[Symbol.asyncDispose]())
 
   test('finds events and free times in the copy, while the server is away', async () => {
@@ -271,7 +271,7 @@ describe.skipIf(!hasProgram('radicale'))('an event that cannot be', () => {
   beforeAll(async () => {
     server = await Radicale.start()
     box = await CalendarKit.open(server)
-  }, 60_000)
+  })
   afterAll(async () => {
     await box[Symbol.asyncDispose]()
     await server[Symbol.asyncDispose]()

@@ -29,7 +29,7 @@ describe.skipIf(!hasProgram('radicale'))('calendars at a real server', () => {
   let opened = 0
   beforeAll(async () => {
     server = await Radicale.start()
-  }, 60_000)
+  })
   afterAll(() => server[Symbol.asyncDispose]())
 
   /** A calendar of its own behind a gate, with some events. */

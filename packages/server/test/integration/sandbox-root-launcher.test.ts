@@ -25,7 +25,7 @@ const oneWaits = async (): Promise<number> =>
   vi.waitFor(() => {
     expect(waiting()).toHaveLength(1)
     return waiting()[0] as number
-  }, 5_000)
+  })
 
 describe.runIf(process.getuid?.() === 0 && hasProgram('bwrap'))('the root launcher', () => {
   test('waits for the next program once one has run, and serves one alone', async () => {

@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { freePorts } from '../mail-server/free-port.ts'
 
 const program = '/usr/bin/radicale'
-const startsWithinMs = 60_000
+const startsWithinMs = 120_000
 
 /** Whether somebody answers HTTP there. */
 const answers = (port: number): Promise<boolean> =>

@@ -10,7 +10,7 @@ import { freePorts } from './free-port.ts'
 import { Maildir, type Owner } from './maildir.ts'
 
 const program = '/usr/sbin/dovecot'
-const startsWithinMs = 20_000
+const startsWithinMs = 120_000
 /** Of Debian, and like the `nobody` of any system: mail never belongs to root. */
 const nobody = { uid: 65_534, gid: 65_534 }
 

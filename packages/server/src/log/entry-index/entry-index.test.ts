@@ -314,7 +314,7 @@ test('finds in every block, and the same after a stop, a kill, and without its f
   fs.rmSync(log.folder, { recursive: true })
   expect(await askAll(await log.open())).toEqual(before)
   expect(log.read).toBe(long.length)
-}, 60_000)
+})
 
 test('makes anew what somebody changed in its files, before it answers', async () => {
   const log = new Log()
@@ -338,7 +338,7 @@ test('makes anew what somebody changed in its files, before it answers', async (
       fs.writeFileSync(file, bytes)
       expect(await askAll(await log.open())).toEqual(before)
     }
-}, 120_000)
+})
 
 test('leaves out blocks of another log', async () => {
   const log = new Log()

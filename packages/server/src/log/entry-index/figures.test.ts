@@ -226,7 +226,7 @@ test('are what a plain count over the entries gives, for any log, range and agen
     }),
     { numRuns: 300 },
   )
-}, 60_000)
+})
 
 const all = { agent: null, fromMs: newYear, toMs: newYear + 1e9, stepMs: 1e9 }
 
@@ -307,7 +307,7 @@ test('add up over many blocks', async () => {
   const failed = plain.filter(({ result }) => result === 'error').length
   expect(figures.calls.reduce((sum, calls) => sum + calls)).toBe(plain.length)
   expect(figures.sums).toMatchObject([{ agent: 'rare', calls: plain.length, failed }])
-}, 60_000)
+})
 
 test('leave the event loop to others, come one after another, and end for who has gone', async () => {
   const index = await indexOf(long)

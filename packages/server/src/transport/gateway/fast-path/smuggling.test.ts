@@ -547,7 +547,7 @@ describe('generated requests', () => {
       else expect(fast, JSON.stringify(bytes.toString('latin1'))).toEqual(byNode)
     }
     expect(refusedSooner).toBeLessThan(100)
-  }, 60_000)
+  })
 
   test('that are plain are one request for node:http, with the same fields and body', async () => {
     const seen: unknown[] = []

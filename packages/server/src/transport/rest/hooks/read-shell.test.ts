@@ -190,7 +190,7 @@ describe('what is understood is what bash runs', () => {
         cwd: join(folder, 'w'),
         env: { PATH: bin, NOTES: notes },
         stdio: 'ignore',
-        timeout: 20_000,
+        timeout: 100_000,
       })
     } catch {
       // A line may end with a failure; what ran before has been noted.
