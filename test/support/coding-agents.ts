@@ -155,7 +155,7 @@ export const runCodingAgent = async (
   const child = spawn(program, args, {
     cwd: join(home, 'work'),
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 150_000,
+    timeout: 300_000,
     killSignal: 'SIGKILL',
     env: { ...envIn(home), ...agent.env(model) },
   })
