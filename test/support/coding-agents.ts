@@ -80,6 +80,8 @@ export const codingAgents: readonly CodingAgent[] = [
     env: ({ url }) => ({
       ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'scripted', ENABLE_TOOL_SEARCH: 'false' },
       ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
+      // Else it begins without the gate's tools where they take their time.
+      CLAUDE_CODE_MCP_STARTUP_WAIT_MS: '120000',
     }),
     shell: (command) => ({ tool: 'Bash', input: { command, description: 'a line' } }),
     write: (file_path, content) => ({ tool: 'Write', input: { file_path, content } }),
