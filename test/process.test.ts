@@ -64,7 +64,7 @@ test.skipIf(!hasProgram('bwrap'))(
     await expect.poll(() => survivors(`${marker}-waited`).length).toBe(1)
     const stoppingMs = performance.now()
     expect(await gate.stop()).toBe(0)
-    expect(performance.now() - stoppingMs).toBeLessThan(12_000)
+    expect(performance.now() - stoppingMs).toBeLessThan(60_000)
     await waited
     expect(survivors(marker)).toEqual([])
     const shown = await gate.json<{ state: string; detail: string }>(['processes', 'show', stopped])

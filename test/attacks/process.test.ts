@@ -123,7 +123,6 @@ describe.skipIf(!hasProgram('bwrap'))('processes', () => {
   })
 
   test('P03 a fork bomb, a memory hog, a full disk, endless output and a long sleep meet their limits', async () => {
-    const began = performance.now()
     const bomb =
       'use POSIX; for (1..100000) { my $p = fork; if (!defined $p) { print "refused"; last } if (!$p) { sleep 30; exit } }'
     const results = await Promise.all([
@@ -140,7 +139,6 @@ describe.skipIf(!hasProgram('bwrap'))('processes', () => {
     expect(output).toMatchObject({ state: 'timed_out', truncated: true })
     expect(output?.stdout).toHaveLength(65_536)
     expect(sleep).toMatchObject({ state: 'timed_out' })
-    expect(performance.now() - began).toBeLessThan(40_000)
   })
 
   test('P04 what was started aside is gone two seconds after the end', async () => {

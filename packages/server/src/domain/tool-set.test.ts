@@ -1,3 +1,4 @@
+import { processorMs } from '@gatehouse/testkit/processor-time'
 import { expect, test } from 'vitest'
 import { inToolSet, toolSetOf, unmatchedIn } from './tool-set.ts'
 
@@ -34,8 +35,8 @@ test('names the patterns that match nothing', () => {
 
 test('a pattern of many stars takes no longer for a long name', () => {
   const hostile = [`${'*a'.repeat(60)}.${'*a'.repeat(3)}`]
-  const before = performance.now()
+  const before = processorMs()
   for (let i = 0; i < 1_000; i += 1)
     expect(inToolSet(hostile, `${'a'.repeat(59)}b.${'a'.repeat(60)}`)).toBe(false)
-  expect(performance.now() - before).toBeLessThan(2_000)
+  expect(processorMs() - before).toBeLessThan(2_000)
 })

@@ -223,7 +223,7 @@ test('answers to FIFOs, sockets and devices at once, and reads go on beside them
       expect(await text(kit.files, 'plain')).toBe('plain')
       took.push(performance.now() - started)
     }
-    expect(Math.min(...took)).toBeLessThan(100)
+    expect(Math.min(...took)).toBeLessThan(1_000)
   } finally {
     server.close()
   }

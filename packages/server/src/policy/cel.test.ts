@@ -1,3 +1,4 @@
+import { processorMs } from '@gatehouse/testkit/processor-time'
 import { expect, test } from 'vitest'
 import type { PolicyQuestion } from '../domain/policy/types.ts'
 import { compileCondition } from './cel.ts'
@@ -106,9 +107,9 @@ test('refuses at load what is wrong in any case, and says where', () => {
 test('matches in linear time, and only patterns that are written out', () => {
   const evil = `${'a'.repeat(50_000)}!`
   const condition = compiled('args.text.matches("(a+)+$")')
-  const started = performance.now()
+  const started = processorMs()
   expect(condition.evaluate(ask({ text: evil }))).toBe(false)
-  expect(performance.now() - started).toBeLessThan(1_000)
+  expect(processorMs() - started).toBeLessThan(1_000)
   expect(holds('args.list.exists(x, x.matches("^[b-z]$"))', args)).toBe(true)
   expect(problemOf('args.text.matches(args.pattern)')?.message).toContain('written out in quotes')
   expect(problemOf('args.text.matches("a" + "b")')?.message).toContain('written out in quotes')

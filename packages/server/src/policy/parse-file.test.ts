@@ -1,3 +1,4 @@
+import { processorMs } from '@gatehouse/testkit/processor-time'
 import { expect, test } from 'vitest'
 import { parsePolicyFile } from './parse-file.ts'
 import { knownNamesOf } from './unknown-names.ts'
@@ -122,11 +123,11 @@ test('refuses an alias bomb, deep nesting and a huge file at once', () => {
   const bomb = levels
     .map((name, i) => `${name}: &${name} [${i ? `*${levels[i - 1]},`.repeat(9) : 'lol'}]`)
     .join('\n')
-  const started = performance.now()
+  const started = processorMs()
   expect(told(`${bomb}\n`)[0]).toContain('cannot be used')
   expect(told(`version: 1\nrules: ${'['.repeat(50_000)}`)[0]).toContain('error')
   expect(told(`version: 1\nrules: []\n#${'x'.repeat(1_048_576)}`)[0]).toContain('over 1 MiB')
-  expect(performance.now() - started).toBeLessThan(5_000)
+  expect(processorMs() - started).toBeLessThan(5_000)
 })
 
 test('refuses capabilities that are not there; a copy that was valid once is only warned of', () => {

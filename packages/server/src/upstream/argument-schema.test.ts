@@ -1,3 +1,4 @@
+import { processorMs } from '@gatehouse/testkit/processor-time'
 import { describe, expect, test } from 'vitest'
 import { compileSchema } from './argument-schema.ts'
 
@@ -80,7 +81,7 @@ describe('a schema is never trusted to be small', () => {
         { $ref: '#/$defs/own' },
       ],
     }
-    const began = process.cpuUsage()
+    const began = processorMs()
     expect(check({ ...object({ a: { $ref: '#/$defs/d0' } }), $defs }, { a: 1 })).toEqual([])
     expect(
       check({ ...object({ a: { $ref: '#/$defs/own' } }), $defs: { own } }, { a: { a: {} } }),
@@ -88,14 +89,14 @@ describe('a schema is never trusted to be small', () => {
     expect(check({ ...object({ a: { $ref: '#/$defs/own' } }), $defs: { own } }, 'x')).toHaveLength(
       1,
     )
-    expect(process.cpuUsage(began).user).toBeLessThan(2_000_000)
+    expect(processorMs() - began).toBeLessThan(2_000)
   })
 
   test('patterns take time linear in the text; those that can’t are left to the server', () => {
     const hostile = object({ a: { type: 'string', pattern: '^(a+)+$' } })
-    const began = process.cpuUsage()
+    const began = processorMs()
     expect(check(hostile, { a: `${'a'.repeat(5_000)}!` })).toMatchObject([{ path: ['a'] }])
-    expect(process.cpuUsage(began).user).toBeLessThan(2_000_000)
+    expect(processorMs() - began).toBeLessThan(2_000)
     expect(check(object({ a: { type: 'string', pattern: '^(?=x)y' } }), { a: 'z' })).toEqual([])
   })
 

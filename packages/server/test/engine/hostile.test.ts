@@ -16,12 +16,9 @@ const chat = (content: string, model: string) => ({
   messages: [{ role: 'user', content }],
 })
 
-/** How long the service takes to answer somebody else. */
-const answersInMs = async ({ kit }: EngineKit): Promise<number> => {
-  const fromMs = performance.now()
-  const outcome = await kit.invoke('other', 'system.time')
-  expect(outcome.kind).toBe('succeeded')
-  return performance.now() - fromMs
+/** The service answers somebody else while the model has its call. */
+const expectAnswer = async ({ kit }: EngineKit): Promise<void> => {
+  expect((await kit.invoke('other', 'system.time')).kind).toBe('succeeded')
 }
 
 describe.skipIf(!hasEngine())('a model that means harm', () => {
@@ -34,7 +31,8 @@ describe.skipIf(!hasEngine())('a model that means harm', () => {
     const state = () => kit.app.showEngine(kit.operator())
     const first = kit.invoke('writer', 'inference.chat', chat('hi', 'loop'))
     await expect.poll(async () => (await state()).status).toBe('starting')
-    expect(await answersInMs(engine)).toBeLessThan(1_000)
+    const sooner = [expectAnswer(engine).then(() => 'other'), first.then(() => 'model')]
+    expect(await Promise.race(sooner)).toBe('other')
     expect(failureIn(await first)).toMatchObject({
       type: 'EngineFailed',
       message: expect.stringContaining('not ready after 2 s'),
@@ -99,7 +97,7 @@ describe.skipIf(!hasEngine())('a model that means harm', () => {
       { signal: leaving.signal },
     )
     await expect.poll(() => started[0]?.becomesIdle(100)).toBe(false)
-    expect(await answersInMs(engine)).toBeLessThan(1_000)
+    await expectAnswer(engine)
     leaving.abort()
     expect(failureIn(await trapped)?.type).toBe('Cancelled')
     await expect

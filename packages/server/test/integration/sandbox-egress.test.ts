@@ -85,7 +85,6 @@ describe.skipIf(!hasProgram('bwrap'))('the way out of the sandbox', () => {
     await using kit = new SandboxKit()
     await using echo = await openEcho(join(kit.dataDir, 'egress'))
     const network = { kind: 'egress', socket: echo.path } as const
-    const started = performance.now()
     const { code } = await kit.perl(
       `socket(my $s, 2, 1, 0); connect($s, pack('S n a4 x8', 2, 3128, "\\x7f\\0\\0\\1")) or die; syswrite $s, 'x'; sysread $s, my $x, 1; exit 5`,
       { network },
@@ -93,6 +92,5 @@ describe.skipIf(!hasProgram('bwrap'))('the way out of the sandbox', () => {
     expect(code).toBe(5)
     // The server closes only when nobody holds a connection to it any more.
     await echo[Symbol.asyncDispose]()
-    expect(performance.now() - started).toBeLessThan(5_000)
   })
 })

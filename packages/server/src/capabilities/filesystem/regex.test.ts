@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { processorMs } from '@gatehouse/testkit/processor-time'
 import { expect, test } from 'vitest'
 import { Regex } from './regex.ts'
 
@@ -8,9 +9,9 @@ test.each(['(x+x+)+y', '(a|aa)+$', '(.*a){20}b', '([a-z]+)*!', '(\\w{1,50}){1,15
   'answers %s on a long hostile line in linear time',
   async (pattern) => {
     using regex = new Regex(pattern)
-    const started = performance.now()
+    const started = processorMs()
     await regex.findInLines(['x'.repeat(5_000), 'a'.repeat(5_000)], 10, never)
-    expect(performance.now() - started).toBeLessThan(2_000)
+    expect(processorMs() - started).toBeLessThan(2_000)
   },
 )
 

@@ -1,3 +1,4 @@
+import { processorMs } from '@gatehouse/testkit/processor-time'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { formatIcs, parseIcs } from './ics.ts'
@@ -147,13 +148,13 @@ test('text that hides or turns what stands there is shown without that', () => {
 })
 
 test('a huge object is cut, and costs little', () => {
-  const before = performance.now()
+  const before = processorMs()
   const lines = ['DTSTART:20260110T090000Z', `DESCRIPTION:${'x'.repeat(900_000)}`]
   const event = read(wrapped([...lines, ...Array(30_000).fill('ATTENDEE:mailto:a@example.net')]))
   expect(event?.face.description).toHaveLength(65_536)
   expect(event?.face.attendees.length).toBeLessThanOrEqual(200)
   expect(event?.truncated).toBe(true)
-  expect(performance.now() - before).toBeLessThan(5_000)
+  expect(processorMs() - before).toBeLessThan(5_000)
 })
 
 test('whatever is parsed is written back byte for byte', () => {
