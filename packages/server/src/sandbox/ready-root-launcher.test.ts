@@ -15,7 +15,7 @@ const open = (options: { readonly idleMs?: number; readonly program?: string } =
     for (const child of started) child.kill('SIGKILL')
   })
   const waiting = async (count: number) =>
-    vi.waitFor(() => expect(started).toHaveLength(count), 2_000)
+    vi.waitFor(() => expect(started).toHaveLength(count), 60_000)
   return { ready, started, waiting }
 }
 

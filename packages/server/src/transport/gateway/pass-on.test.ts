@@ -27,7 +27,9 @@ type Taking = (head: Buffer) => boolean
 const open = async (wayTo: (token: string) => Promise<Taking | null>) => {
   const served: string[] = []
   const left: string[] = []
+  let bytesRead = () => 0
   const server = net.createServer((socket) => {
+    bytesRead = () => socket.bytesRead
     passOn(socket, {
       wayTo: async (shown) => {
         const taking = await wayTo(shown)
@@ -44,7 +46,7 @@ const open = async (wayTo: (token: string) => Promise<Taking | null>) => {
     client.destroy()
     server.close()
   })
-  return { client, served, left }
+  return { client, served, left, bytesRead: () => bytesRead() }
 }
 
 const request = post(`Authorization: Bearer ${token}`)
@@ -76,11 +78,11 @@ test('one that is given away is read no further, and all that was read goes with
   const heads: string[] = []
   let choose: (taking: Taking) => void = () => {}
   const chosen = new Promise<Taking>((resolve) => (choose = resolve))
-  const { client, served, left } = await open(() => chosen)
+  const { client, served, left, bytesRead } = await open(() => chosen)
   client.write(request)
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await expect.poll(bytesRead).toBe(request.length)
   client.write('read meanwhile')
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await expect.poll(bytesRead).toBe(request.length + 14)
   choose((head) => {
     heads.push(head.toString())
     return true

@@ -36,7 +36,7 @@ const send = (socket: Socket, wake: WakePort, bytes: string | Uint8Array): Promi
   new Promise((resolve) => socket.send(bytes, wake.port, '127.0.0.1', () => resolve()))
 
 const until = (holds: () => boolean | Promise<boolean>): Promise<void> =>
-  expect.poll(holds, { timeout: 10_000, interval: 2 }).toBe(true)
+  expect.poll(holds, { interval: 2 }).toBe(true)
 
 const wakeOf = (over: object = {}) => JSON.stringify({ agent: 'alpha', ...over })
 
