@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { compiledSources } from './scripts/lib/compiled-sources.mjs'
 import { LongestFirst } from './scripts/lib/longest-first.mjs'
+import { testLimits } from './scripts/lib/test-limits.mjs'
 
 const conditions = ['node']
 /** More than the two cores of the smallest machine: tests wait for programs and disks about a quarter of their time. */
@@ -59,21 +60,25 @@ export default defineConfig({
       project('unit', {
         include: unit,
         exclude: [postgres],
-        timeoutMs: 120_000,
+        timeoutMs: testLimits.unit,
         isolate: false,
         left: 'fails',
       }),
-      project('postgres', { include: [postgres], timeoutMs: 240_000, setup: [awaitPrograms] }),
+      project('postgres', {
+        include: [postgres],
+        timeoutMs: testLimits.postgres,
+        setup: [awaitPrograms],
+      }),
       project('integration', {
         include: ['packages/*/test/**/*.test.ts'],
-        timeoutMs: 240_000,
+        timeoutMs: testLimits.integration,
         isolate: false,
         left: 'fails',
         setup: [awaitPrograms, 'packages/cli/test/setup.ts'],
       }),
       project('e2e', {
         include: ['test/*.test.ts', 'test/{attacks,dashboard}/**/*.test.ts'],
-        timeoutMs: 400_000,
+        timeoutMs: testLimits.e2e,
         setup: [awaitPrograms],
       }),
     ],

@@ -37,6 +37,7 @@ const steps = {
   lock: { command: script('check-lock') },
   links: { command: script('check-links') },
   comments: { command: script('check-comments') },
+  tests: { command: script('check-tests') },
 }
 
 const runStep = async (name) => {

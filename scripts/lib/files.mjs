@@ -12,6 +12,11 @@ export const sourceFiles = () =>
     ['src', 'public'].flatMap((part) => filesIn(path.join('packages', name, part), isSource)),
   )
 
+const isTest = (name) => name.endsWith('.test.ts') && !name.includes('node_modules')
+
+/** Every test in TypeScript, with its path from the root. */
+export const testFiles = () => ['packages', 'test'].flatMap((folder) => filesIn(folder, isTest))
+
 /** The programs in Perl that untrusted ones are started with. */
 export const launcherFiles = () => filesIn('packages/server/launchers', isLauncher)
 

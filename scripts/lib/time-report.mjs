@@ -1,15 +1,9 @@
 import path from 'node:path'
+import { projectOf } from './test-limits.mjs'
 
 const shown = 15
 
 const seconds = (ms) => `${Math.round(ms / 1000)} s`
-
-/** Stages of a run, as far as a file's place says. */
-const stageOf = (file) => {
-  if (file.startsWith('test/')) return 'e2e'
-  if (file.includes('/storage/postgres/')) return 'postgres'
-  return /^packages\/[^/]+\/test\//.test(file) ? 'integration' : 'unit'
-}
 
 /** Lines that say where the time of a run went, from its report: by stage, and the files that took most of it. */
 export const timeReport = ({ testResults }, root) => {
@@ -20,7 +14,7 @@ export const timeReport = ({ testResults }, root) => {
   }))
   const stages = new Map()
   for (const one of files) {
-    const stage = stageOf(one.file)
+    const stage = projectOf(one.file)
     stages.set(stage, [...(stages.get(stage) ?? []), one])
   }
   const walls = [...stages].map(([stage, all]) => {

@@ -41,9 +41,7 @@ async function race(tally: Tally): Promise<void> {
   }
 }
 
-test('of cancelling a write and running it one wins, each time', {
-  timeout: 120_000,
-}, async () => {
+test('of cancelling a write and running it one wins, each time', async () => {
   const tally: Tally = { cancelled: 0, executed: 0, both: 0, neither: 0 }
   for (let round = 0; round < rounds; round += 1) await race(tally)
   expect(tally).toMatchObject({ both: 0, neither: 0 })

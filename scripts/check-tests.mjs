@@ -1,0 +1,48 @@
+// Tests depend on no clock of a machine that others use as well: none has a limit of its own below that of its project, and
+// none holds a time that passed meanwhile to less than half a minute.
+import { pathToFileURL } from 'node:url'
+import { testFiles } from './lib/files.mjs'
+import { projectOf, testLimits } from './lib/test-limits.mjs'
+
+/** Behind a test or hook, or among its options; intervals are shorter. */
+const limit = /^ *\}, (?<ms>[\d_]{4,})\)$|^ *timeout: (?<option>[\d_]+),\n *\}, (?:async )?\(/gm
+const passed =
+  /expect\((?:performance|Date)\.now\(\) - \w+\)\s*\.toBeLessThan(?:OrEqual)?\((?<ms>[\d_]+)\)/g
+const heldMin = 30_000
+
+const findingsOf = (pattern, file, text, isAllowed, said) =>
+  [...text.matchAll(pattern)].flatMap(({ groups, index }) => {
+    const ms = groups.ms ?? groups.option
+    if (isAllowed(Number(ms.replaceAll('_', '')))) return []
+    return [`${file}:${text.slice(0, index).split('\n').length} ${ms} ms: ${said}`]
+  })
+
+/** Limits of a test's own that are too short, one line each. */
+export const findShortLimits = (file, text) => {
+  const project = projectOf(file)
+  return [
+    ...findingsOf(
+      limit,
+      file,
+      text,
+      (ms) => ms > testLimits[project],
+      `tests of ${project} have ${testLimits[project]} ms anyway`,
+    ),
+    ...findingsOf(
+      passed,
+      file,
+      text,
+      (ms) => ms >= heldMin,
+      'measure processor time (@gatehouse/testkit/processor-time), or the best of three',
+    ),
+  ]
+}
+
+const main = () => {
+  const found = testFiles().flatMap(({ file, text }) => findShortLimits(file, text))
+  if (found.length > 0) console.error('A busy machine is no failure (CONTRIBUTING.md):')
+  for (const line of found) console.error(line)
+  process.exitCode = found.length > 0 ? 1 : 0
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main()
