@@ -94,8 +94,10 @@ const aptInstall = async (packages) => {
   console.error(`Installing for the tests (apt-get): ${packages.join(', ')}…`)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   await run(['apt-get', 'update'], { capture: true, timeoutMs: 120_000, env })
-  const install = ['apt-get', 'install', '-y', '--no-install-recommends', ...packages]
-  await run(install, { capture: true, timeoutMs: 400_000, env })
+  // Another run of the tests, or the machine's own upgrade, may hold the lock.
+  const patience = ['-o', 'DPkg::Lock::Timeout=300']
+  const install = ['apt-get', ...patience, 'install', '-y', '--no-install-recommends', ...packages]
+  await run(install, { capture: true, timeoutMs: 700_000, env })
 }
 
 const aptPostgres = async () => {
