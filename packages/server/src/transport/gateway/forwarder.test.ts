@@ -179,6 +179,23 @@ test('calls of a session of MCP are answered there, and its notifications come f
   expect(ranHere).toBe(0)
 })
 
+test('how far a call is comes from there while it runs', async () => {
+  const client = new Client({ name: 'probe', version: '1' })
+  await client.connect(clientFor('alpha') as never)
+  const told: unknown[] = []
+  const ended = client.callTool({ name: 'test__wait', arguments: { text: 'x' } }, undefined, {
+    onprogress: ({ progress, total, message }) => told.push([progress, total, message]),
+  })
+  await until(() => there.waiting.length > 0)
+  there.waiting[0]?.progress(1, 2, 'half')
+  await until(() => told.length > 0)
+  expect(told).toEqual([[1, 2, 'half']])
+  there.waiting[0]?.finish()
+  expect((await ended).isError ?? false).toBe(false)
+  expect(ranHere).toBe(0)
+  await client.close()
+})
+
 test('a WebSocket goes on there, wherever its token stands, and closes with it', async () => {
   const socket = new WebSocket(`${here.mcpUrl}?token=${tokens.alpha}`)
   await once(socket, 'open')
