@@ -67,6 +67,11 @@ test('an approval lives until just before its time on both clocks', () => {
   expect(isExpired(pending, { nowMs: 1000, wallMs: 999 })).toBe(true)
 })
 
+test.each(['', '  '])('a reason of nothing is none (%j)', (reason) => {
+  const rejected = decideTransition(pending, { ...approve, decision: 'reject', reason }, now)
+  expect(rejected).toMatchObject({ next: { status: 'rejected', decision_reason: null } })
+})
+
 test('a decision keeps who made it, when and why', () => {
   const by = { ...approve, decision: 'reject', reason: 'not today' } as const
   expect(decideTransition(pending, by, now)).toMatchObject({

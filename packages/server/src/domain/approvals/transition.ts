@@ -63,7 +63,7 @@ export const decideTransition = (
       status: request.decision === 'approve' ? 'approved' : 'rejected',
       decided_ms: moment.wallMs,
       decided_by: request.by,
-      decision_reason: request.reason ?? null,
+      decision_reason: request.reason?.trim() ? request.reason : null,
     },
   }
 }

@@ -5,6 +5,6 @@ export const agentReasonMax = 500
 export const agentReasonFault = (reason: unknown): string | null => {
   if (typeof reason !== 'string') return 'must be a string'
   return reason.length > agentReasonMax
-    ? `may have ${agentReasonMax} characters, and has ${reason.length}`
+    ? `may have at most ${agentReasonMax} characters, and has ${reason.length}`
     : null
 }

@@ -57,6 +57,17 @@ const annotated = (tool: Tool, mirrored: readonly MirroredArgument[]): Tool => {
   return { ...tool, inputSchema: inputSchema as Tool['inputSchema'] }
 }
 
+/** Clients read both lists of arguments without asking whether they are there, so an empty one is listed, too. */
+const listedSchema = (schema: Schema): Tool['inputSchema'] => {
+  const { properties, required } = schema
+  return {
+    ...schema,
+    type: 'object',
+    properties: isSchema(properties) ? properties : {},
+    required: Array.isArray(required) ? required : [],
+  }
+}
+
 /** Puts a capability into MCP's words, with the names that are called there. */
 export const renderTool = (
   { capability, tier }: ListedCapability,
@@ -73,11 +84,8 @@ export const renderTool = (
   const tool: Tool = {
     name: toolName(capability.name),
     description: isOwn ? names.text(said) : said,
-    inputSchema: {
-      // Of a server's own schema nothing may be left out: we don't know what its model needs.
-      ...((isOwn ? names.schema(shortInput(schema)) : schema) as Schema),
-      type: 'object',
-    },
+    // Of a server's own schema nothing may be left out: we don't know what its model needs.
+    inputSchema: listedSchema((isOwn ? names.schema(shortInput(schema)) : schema) as Schema),
     annotations: annotationsOf(capability),
   }
   const { mirrored } = capability

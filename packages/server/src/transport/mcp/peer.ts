@@ -351,6 +351,11 @@ const answerSubscribing = async (
 const methodNotFound = (id: RpcId, method: string): string =>
   errorText(id, rpcError('MethodNotFound', { method: method.slice(0, 64) }))
 
+const ownMethods = new Set(['tools/call', 'tools/list', 'ping', 'logging/setLevel'])
+
+const isMethod = (method: string): boolean =>
+  ownMethods.has(method) || isSubscriptionMethod(method) || isClientFeature(method)
+
 /** Answers one request of an opened peer: everything but `initialize`, which its carrier knows. */
 export const answerRequest = async (
   deps: McpDeps,
@@ -358,6 +363,10 @@ export const answerRequest = async (
   request: Request,
 ): Promise<string> => {
   const { id, method, params } = request
+  // Null is what some clients send for none.
+  const isNamed = params === undefined || params === null || isMembers(params)
+  if (!isNamed && isMethod(method))
+    return errorText(id, invalidParams('params', 'must be an object'))
   switch (method) {
     case 'tools/call':
     case 'tools/list': {

@@ -34,6 +34,28 @@ test('a page holds far more tools than there are, and the rest comes after it', 
   expect(pageOfTools(listed, 'nonsense', names)).toBeNull()
 })
 
+test.each(named)(
+  '%s lists its arguments and the required ones, even where there are none',
+  (_name, tool) => {
+    const { inputSchema } = tool
+    const { properties, required } = inputSchema
+    expect(inputSchema.type).toBe('object')
+    expect(properties).toEqual(expect.any(Object))
+    expect(required).toEqual(expect.any(Array))
+    const names = Object.keys(properties as object)
+    expect(names).toEqual(expect.arrayContaining(required as string[]))
+  },
+)
+
+test('a server may leave out the arguments of its tool, and the listing says that there are none', () => {
+  const [first] = registry.list()
+  if (!first) throw new Error('there are no capabilities')
+  const capability = { ...first, origin: 'upstream' as const, input_schema: { title: 'Its own' } }
+  const { tool } = renderTool({ capability, tier: 'autonomous' }, names)
+  const inputSchema = { title: 'Its own', type: 'object', properties: {}, required: [] }
+  expect(tool.inputSchema).toEqual(inputSchema)
+})
+
 test('the tools of an agent that has everything take at most 60 kB', () => {
   const listed = tools.filter(({ name }) => !name.startsWith('tools__'))
   expect(listed.length).toBeGreaterThan(100)

@@ -195,11 +195,34 @@ describe('tools', () => {
       inputSchema: { type: 'object', required: ['text'] },
       annotations: { readOnlyHint: true, openWorldHint: false },
     })
+    for (const tool of tools) {
+      expect(tool['inputSchema']).toMatchObject({
+        type: 'object',
+        properties: expect.any(Object),
+        required: expect.any(Array),
+      })
+    }
     expect(toolOf('test__erase')?.['annotations']).toEqual({
       destructiveHint: true,
       openWorldHint: false,
     })
   })
+
+  test.each([['tools/list'], ['tools/call'], ['ping']])(
+    '%s takes its params by name only, and null is none',
+    async (method) => {
+      const peer = await open()
+      for (const params of [[], ['test__echo'], 'test__echo', 5, true]) {
+        expect((await peer.request(method, params)).error).toMatchObject({
+          code: -32602,
+          data: { member: 'params' },
+        })
+      }
+      const [none, nothing] = [await peer.request(method), await peer.request(method, null)]
+      expect(nothing.error).toEqual(none.error)
+      expect(nothing.result).toEqual(none.result)
+    },
+  )
 
   test('come in one page, in one order, and a cursor that is none of ours is refused', async () => {
     kit.kit.registry.replaceGroup('test', [...kit.capabilities.all, ...manyCapabilities])

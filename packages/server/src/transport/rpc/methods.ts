@@ -2,7 +2,7 @@ import { capabilityName, GatehouseError, rpcCodes } from '@gatehouse/contract'
 import { agentReasonMax } from '../http/agent-reason.ts'
 import type { Members } from '../http/envelope.ts'
 import { refusedOutcome, rpcOutcome } from '../http/outcome.ts'
-import { discoverMethod } from './discover.ts'
+import { discoverMethod, sessionField } from './discover.ts'
 import type { Method } from './method.ts'
 
 const waitSecondsMax = 60
@@ -129,7 +129,7 @@ const createSession: Method = {
 const endSession: Method = {
   name: 'session.end',
   summary: 'Ends a session of this agent.',
-  fields: {},
+  fields: { session_id: sessionField },
   required: [],
   result: { name: 'ended', description: '{session_id, ended_at}' },
   inSession: false,

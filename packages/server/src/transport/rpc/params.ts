@@ -28,7 +28,7 @@ const checkField = (path: string, field: Field, value: unknown): void => {
     case 'string':
       if (typeof value !== 'string') refuse(path, 'must be a string')
       else if (value.length > field.maxLength)
-        refuse(path, `may have ${field.maxLength} characters`)
+        refuse(path, `may have at most ${field.maxLength} characters`)
       return
     case 'number':
       if (typeof value !== 'number') refuse(path, 'must be a number')
