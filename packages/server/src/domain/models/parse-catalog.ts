@@ -68,8 +68,10 @@ function topFaults(file: Readonly<Record<string, unknown>>): readonly CatalogPro
 }
 
 /** Value as text, if it is short: a hostile one may be nested deeper than a text can be made of it. */
-const shown = (raw: unknown): string =>
-  typeof raw === 'object' && raw !== null ? 'something nested' : String(raw).slice(0, 60)
+const shown = (raw: unknown): string => {
+  if (typeof raw === 'string') return `the text "${raw.slice(0, 60)}"`
+  return typeof raw === 'object' && raw !== null ? 'something nested' : String(raw).slice(0, 60)
+}
 
 /** Every fault of form of one entry; nothing where it has none. */
 type Judged = { readonly isBroken: boolean; readonly problems: readonly CatalogProblem[] }
