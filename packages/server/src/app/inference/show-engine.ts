@@ -2,6 +2,7 @@ import type { EngineState } from '@gatehouse/contract'
 import type { Clock } from '../../ports/clock.ts'
 import type { EngineInstaller } from '../../ports/engine.ts'
 import type { InstalledModels } from '../../ports/models.ts'
+import { wallTime } from '../call/wall-time.ts'
 import type { EngineKeeper } from './engine-keeper.ts'
 import type { EngineSetupRun } from './engine-setup-run.ts'
 import type { FairQueue } from './fair-queue.ts'
@@ -40,7 +41,7 @@ export async function stateOf(parts: Parts): Promise<EngineState> {
   }
   const { loaded, againMs } = keeper
   const model = (loaded?.model ?? keeper.loading)?.id ?? null
-  const wall = (ms: number) => new Date(clock.wall() - clock.now() + ms).toISOString()
+  const wall = (ms: number) => wallTime(clock, ms)
   return {
     status: statusOf(keeper, found.installed),
     package: found,

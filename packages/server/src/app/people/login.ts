@@ -5,6 +5,7 @@ import type { StoredOperator, StoredWebSession } from '../../ports/people.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Actor, Op } from '../call/op.ts'
+import { wallTime } from '../call/wall-time.ts'
 import type { LoginAttempts } from './login-attempts.ts'
 import type { LoginUses } from './login-uses.ts'
 import { reportTokenFailures } from './report-token-failures.ts'
@@ -138,7 +139,7 @@ const actorOf = ({ name, role }: Pick<StoredOperator, 'name' | 'role'>): WebLogi
 
 /** For people, by wall time; what counts is the service clock. */
 const expiresAt = ({ clock }: Pick<LoginDeps, 'clock'>, { expires_ms }: StoredWebSession): string =>
-  new Date(clock.wall() + expires_ms - clock.now()).toISOString()
+  wallTime(clock, expires_ms)
 
 /** Login of a cookie, or null. With the address of a request the login counts as used. */
 export async function authenticateWebSession(

@@ -2,6 +2,7 @@ import { GatehouseError, type LoginSession } from '@gatehouse/contract'
 import type { StoredOperator, StoredWebSession } from '../../ports/people.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Op } from '../call/op.ts'
+import { wallTime } from '../call/wall-time.ts'
 import type { LoginDeps } from './login.ts'
 
 type Deps = Pick<LoginDeps, 'storage' | 'auditLog' | 'clock' | 'digest' | 'uses'>
@@ -22,7 +23,7 @@ function record(
   { current_hash }: Asked,
 ): LoginSession {
   const { clock, uses } = deps
-  const byWall = (ms: number): string => new Date(clock.wall() + ms - clock.now()).toISOString()
+  const byWall = (ms: number): string => wallTime(clock, ms)
   const use = uses.lastOf(session.id_hash)
   return {
     id: publicId(deps, session),

@@ -3,6 +3,7 @@ import type { Secrets } from '../../ports/secrets.ts'
 import type { ServiceAdapters } from '../../ports/service-adapter.ts'
 import type { AgentDirectory } from '../agents/agent-directory.ts'
 import type { Basics } from '../call/basics.ts'
+import { wallTime } from '../call/wall-time.ts'
 import type { OpenServices } from './open-services.ts'
 
 export type ProxySettings = {
@@ -34,7 +35,7 @@ export type ProxyDeps = Basics & {
 
 /** A moment of the service clock as people read it. */
 export const isoOf = ({ clock }: Pick<ProxyDeps, 'clock'>, serviceMs: number): string =>
-  new Date(serviceMs - clock.now() + clock.wall()).toISOString()
+  wallTime(clock, serviceMs)
 
 /** 5 s, 10 s, 20 s, … up to a quarter of an hour. */
 export const backOffMs = (failures: number): number =>
