@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { rpcCodes } from '@gatehouse/contract'
 import { WebSocketServer } from 'ws'
 import type { AgentOp } from '../../app/call/op.ts'
 import type { GatewayLimits } from '../http/limits.ts'
+import { refuseSocket } from '../http/raw-answer.ts'
+import { type Refusal, refusals } from '../http/respond.ts'
 import { AgentConnections } from './agent-connections.ts'
 import { McpSocket, type McpSocketDeps } from './mcp-socket.ts'
 
@@ -22,6 +25,17 @@ const serverOptions = (limits: GatewayLimits) => ({
   handleProtocols: (offered: Set<string>): string | false => (offered.has('mcp') ? 'mcp' : false),
 })
 
+/** Refusal of a handshake that `ws` finds faulty; its own would be HTML. */
+const refusalOf = ({ method }: IncomingMessage, { message }: Error): Refusal =>
+  method === 'GET'
+    ? {
+        status: 400,
+        code: rpcCodes.invalidRequest,
+        message: `Invalid request: ${message.charAt(0).toLowerCase()}${message.slice(1)}`,
+        headers: { 'Sec-WebSocket-Version': '13' },
+      }
+    : refusals.mcpMethods
+
 /** The WebSockets at `/mcp`. Whoever reaches `accept` has been authenticated. */
 export class McpWebSockets {
   readonly #deps: McpSocketDeps
@@ -33,6 +47,9 @@ export class McpWebSockets {
     this.#deps = deps
     this.#connections = connections
     this.#server = new WebSocketServer(serverOptions(deps.limits))
+    this.#server.on('wsClientError', (error, socket, req) =>
+      refuseSocket(socket, refusalOf(req, error)),
+    )
   }
 
   get size(): number {
