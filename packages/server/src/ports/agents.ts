@@ -95,6 +95,9 @@ export interface SessionStore {
   /** Must return the newest session of each agent that had one; its cost must not grow with sessions that are older. */
   newest(): Promise<readonly StoredSession[]>
 
+  /** Must set the client of a session that is open, and say whether it did. */
+  setClient(id: string, client: SessionClient): Promise<boolean>
+
   /** Must set the end only where none is set, and say whether it did. */
   end(id: string, ms: number): Promise<boolean>
 

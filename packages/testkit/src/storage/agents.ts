@@ -174,6 +174,19 @@ export const agentMusts = (open: Open): void => {
       expect(found.find(({ id }) => id === 's5')).toEqual(sessionOf('s5', 'b', { client: null }))
     })
 
+    test('take the name of their client while they are open', async () => {
+      await using opened = await open()
+      const client = { name: awkwardText, version: '1.2', protocol: '2025-11-25' }
+      for (const id of ['s1', 's2', 's3'])
+        await opened.storage.sessions.insert(sessionOf(id, 'a', { client: null }))
+      await opened.storage.sessions.end('s2', newYear)
+      const set = (id: string) => opened.storage.sessions.setClient(id, client)
+      expect([await set('s1'), await set('s2'), await set('unknown')]).toEqual([true, false, false])
+      const { sessions } = await opened.reopen()
+      expect((await sessions.find('s1'))?.client).toEqual(client)
+      for (const id of ['s2', 's3']) expect((await sessions.find(id))?.client).toBeNull()
+    })
+
     test('end once, and keep the moment of it', async () => {
       await using opened = await open()
       const { sessions } = opened.storage

@@ -42,6 +42,7 @@ import {
   assertSession,
   endSession,
   holdSession,
+  initializeSession,
   openClientSession,
   openSession,
 } from './sessions.ts'
@@ -84,6 +85,11 @@ export interface AgentUseCases {
     op: Omit<AgentOp, 'session_id'>,
     input: { transport: Transport; client: { name: string; version: string } | null },
   ): Promise<Session>
+  /** Names the client of a session that began before it said who it is. */
+  initializeSession(
+    op: AgentOp,
+    input: { session_id: string; client: { name: string; version: string } },
+  ): Promise<void>
   /** The open session of this token and client, for protocols whose requests name none. */
   openClientSession(
     op: Omit<AgentOp, 'session_id'>,
@@ -154,6 +160,7 @@ export function bindAgents(given: AgentDeps): Agents {
       resumeAll: (op, input) => resumeAll(op, deps, input),
 
       openSession: (op, input) => openSession(op, deps, input),
+      initializeSession: (op, input) => initializeSession(op, deps, input),
       openClientSession: (op, input) => openClientSession(op, deps, input),
       endSession: (op, input) => endSession(op, deps, input),
       holdSession: (op) => holdSession(op, deps),

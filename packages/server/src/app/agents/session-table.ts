@@ -1,5 +1,5 @@
 import { GatehouseError, type Session, type SessionId, type Transport } from '@gatehouse/contract'
-import type { SessionStore, StoredSession } from '../../ports/agents.ts'
+import type { SessionClient, SessionStore, StoredSession } from '../../ports/agents.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { AgentOp, Op } from '../call/op.ts'
@@ -10,7 +10,7 @@ const openPerAgentMax = 10_000
 
 type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids'>
 type Open = {
-  readonly session: StoredSession
+  session: StoredSession
   usedMs: number
   /** Streams and waiting calls that are open in it. */
   held: number
@@ -88,6 +88,19 @@ export class SessionTable {
     })
     this.#open.set(opened.id, { session: opened, usedMs: this.#deps.clock.now(), held: 0 })
     return sessionRecord(opened)
+  }
+
+  /** Says who the client is of a session that began before it said so; one that has ended stays as it was. */
+  async initialize(op: Op, id: string, agent: string, client: SessionClient): Promise<void> {
+    const open = this.#open.get(id)
+    if (open?.session.agent !== agent) return
+    const session = { ...open.session, client }
+    const isSet = await this.#deps.auditLog.transaction(async (tx) => {
+      if (!(await tx.sessions.setClient(id, client))) return false
+      tx.append(about({ ...op, session_id: id }, 'session.initialized', session))
+      return true
+    })
+    if (isSet) open.session = session
   }
 
   /** Session that the client of this one has on another node. */

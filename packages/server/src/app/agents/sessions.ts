@@ -13,6 +13,15 @@ export async function openSession(
   return deps.sessions.open(op, op.actor.name, input.transport, input.client)
 }
 
+/** Handshake in a session that began with its connection, before the client had said who it is. */
+export async function initializeSession(
+  op: AgentOp,
+  deps: Deps,
+  input: { readonly session_id: string; readonly client: NonNullable<Session['client']> },
+): Promise<void> {
+  await deps.sessions.initialize(op, input.session_id, op.actor.name, input.client)
+}
+
 /** The session of a client that names none: that of its token and of what it says it is. */
 export async function openClientSession(
   op: Caller,

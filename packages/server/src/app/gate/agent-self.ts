@@ -9,7 +9,7 @@ import type { ListedCapability } from '../call/invoke.ts'
 import { describe, type ListDeps, listFor, listing } from './list-capabilities.ts'
 
 type Deps = ListDeps & {
-  readonly storage: Pick<Storage, 'limits'>
+  readonly storage: Pick<Storage, 'limits' | 'sessions'>
   readonly sessions: SessionTable
   readonly toolSearch: ToolSearch
   readonly briefingOf: (call: Call, since: string | undefined) => Promise<Briefing>
@@ -79,7 +79,11 @@ export const buildSelf = (deps: Deps, call: Call): AgentSelf => {
       const { input_schema } = one.capability
       return { definition: { ...describe(one), input_schema } }
     },
-    session: async () => ({ session: session ? sessionRecord(session) : null }),
+    async session() {
+      // How many calls it had is counted in the store.
+      const stored = session && (await deps.storage.sessions.find(session.id))
+      return { session: stored && sessionRecord(stored) }
+    },
     async policy() {
       const policy = deps.policy.current()
       const tiers = await listFor(deps, agent, session)

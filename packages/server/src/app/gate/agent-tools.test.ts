@@ -128,3 +128,17 @@ test('a folder that is given to an agent is reached by its next call, and one th
   await mount([])
   expect(await list()).toMatchObject({ kind: 'failed', error: { type: 'PathOutOfScope' } })
 })
+
+test('an agent is told how many calls its session has had', async () => {
+  await using kit = await createKit()
+  await kit.agent('alpha')
+  const opened = { transport: 'rpc', client: null } as const
+  const { session_id } = await kit.app.openSession(kit.op('alpha'), opened)
+  for (const path of ['.', '.']) {
+    await kit.invoke('alpha', 'filesystem.list', { path }, { session_id })
+  }
+  const told = await kit.invoke('alpha', 'agent.session', {}, { session_id })
+  expect(told).toMatchObject({ data: { session: { session_id, invocations: 2 } } })
+  const none = await kit.invoke('alpha', 'agent.session')
+  expect(none).toMatchObject({ kind: 'succeeded', data: { session: null } })
+})

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { SessionStore, StoredSession } from '../../ports/agents.ts'
 import { first } from './queries.ts'
-import { jsonOrNull, rowCodec, text } from './row-codec.ts'
+import { json, jsonOrNull, rowCodec, text } from './row-codec.ts'
 import type { Db, SessionsTable } from './tables.ts'
 import { decodeText, encodeText } from './text.ts'
 
@@ -63,8 +63,42 @@ const uses = ({
   },
 })
 
+/** Changes of sessions that are open. */
+const changes = ({ write }: Db): Pick<SessionStore, 'setClient' | 'end' | 'endAll'> => ({
+  async setClient(id, client) {
+    const { numUpdatedRows } = await write
+      .updateTable('sessions')
+      .set({ client: json.encode(client) })
+      .where('id', '=', encodeText(id))
+      .where('ended_ms', 'is', null)
+      .executeTakeFirstOrThrow()
+    return numUpdatedRows > 0n
+  },
+
+  async end(id, ms) {
+    const { numUpdatedRows } = await write
+      .updateTable('sessions')
+      .set({ ended_ms: ms })
+      .where('id', '=', encodeText(id))
+      .where('ended_ms', 'is', null)
+      .executeTakeFirstOrThrow()
+    return numUpdatedRows > 0n
+  },
+
+  async endAll(ms, agent) {
+    const { numUpdatedRows } = await write
+      .updateTable('sessions')
+      .set({ ended_ms: ms })
+      .where('ended_ms', 'is', null)
+      .$if(agent !== undefined, (query) => query.where('agent', '=', encodeText(agent as string)))
+      .executeTakeFirstOrThrow()
+    return Number(numUpdatedRows)
+  },
+})
+
 export const sqlSessions = ({ read, write }: Db): SessionStore => ({
   ...uses({ read, write }),
+  ...changes({ read, write }),
 
   async insert(session) {
     await write.insertInto('sessions').values(toRow(session)).execute()
@@ -102,26 +136,6 @@ export const sqlSessions = ({ read, write }: Db): SessionStore => ({
       .selectAll('sessions')
       .execute()
     return rows.map(fromRow)
-  },
-
-  async end(id, ms) {
-    const { numUpdatedRows } = await write
-      .updateTable('sessions')
-      .set({ ended_ms: ms })
-      .where('id', '=', encodeText(id))
-      .where('ended_ms', 'is', null)
-      .executeTakeFirstOrThrow()
-    return numUpdatedRows > 0n
-  },
-
-  async endAll(ms, agent) {
-    const { numUpdatedRows } = await write
-      .updateTable('sessions')
-      .set({ ended_ms: ms })
-      .where('ended_ms', 'is', null)
-      .$if(agent !== undefined, (query) => query.where('agent', '=', encodeText(agent as string)))
-      .executeTakeFirstOrThrow()
-    return Number(numUpdatedRows)
   },
 
   async countOpen() {

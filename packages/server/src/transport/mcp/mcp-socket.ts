@@ -20,7 +20,7 @@ import { atOnce, Cancellation, TransportOp } from '../http/transport-op.ts'
 import type { McpDeps } from './mcp-call.ts'
 import { changedListOf, notificationOf } from './notifications.ts'
 import { Outbox } from './outbox.ts'
-import { answerRequest, type ClientInfo, errorText, initialize, isMcpId } from './peer.ts'
+import { answerRequest, errorText, initialize, isMcpId } from './peer.ts'
 import { batchingVersion, type LegacyVersion, unspokenVersion } from './versions.ts'
 
 /** Codes a socket is closed with, beside those that `ws` gives. */
@@ -52,8 +52,7 @@ export type McpSocketDeps = McpDeps & {
 const never = new Cancellation()
 
 /**
- * One MCP peer on a WebSocket. Its session begins with its first message, when its name is known, and
- * ends with the socket. Nothing it sends is refused for coming fast: its reading pauses instead.
+ * One MCP peer on a WebSocket. Its session begins and ends with the socket; the handshake names its client. Nothing it sends is refused for coming fast: its reading pauses instead.
  */
 export class McpSocket {
   readonly #deps: McpDeps
@@ -112,6 +111,8 @@ export class McpSocket {
     // `ws` closes with the right code by itself; the error only says which one.
     peer.ws.on('error', (error) => deps.log.debug({ err: error }, 'a peer broke the protocol'))
     peer.ws.on('close', () => this.#end())
+    // Where it could not begin, the first message tries again and is told why.
+    this.#open().catch((thrown: unknown) => deps.log.debug({ err: thrown }, 'no session yet'))
   }
 
   /** Looks after the connection; called about twice a second. */
@@ -330,8 +331,11 @@ export class McpSocket {
     const opened = initialize(app, params)
     if ('error' in opened) return errorText(id, opened.error)
     this.#version = opened.version
-    const session_id = await this.#open(opened.client)
-    const offered = await app.offeredFeatures(this.#op(session_id))
+    const { client } = opened
+    const session_id = await this.#open()
+    const op = this.#op(session_id)
+    if (client) await app.initializeSession(op, { session_id, client })
+    const offered = await app.offeredFeatures(op)
     this.#changingLists = offered.changingLists
     const result = opened.result(offered)
     return JSON.stringify({ jsonrpc: '2.0', id, result })
@@ -341,7 +345,7 @@ export class McpSocket {
     // A peer that skips the handshake is served as one of the oldest version.
     this.#version ??= unspokenVersion
     return this.#session === null
-      ? this.#open(null).then((id) => this.#answerIn(id, request, call, held, alone))
+      ? this.#open().then((id) => this.#answerIn(id, request, call, held, alone))
       : this.#answerIn(this.#session, request, call, held, alone)
   }
 
@@ -400,8 +404,8 @@ export class McpSocket {
 
   // The session
 
-  #open(client: ClientInfo | null): Promise<string> {
-    this.#opening ??= this.#openSession(client).catch((thrown: unknown) => {
+  #open(): Promise<string> {
+    this.#opening ??= this.#openSession().catch((thrown: unknown) => {
       this.#opening = null
       throw thrown
     })
@@ -413,9 +417,10 @@ export class McpSocket {
     return new TransportOp(who, this.#deps.ids.next('req'), never, atOnce)
   }
 
-  async #openSession(client: ClientInfo | null): Promise<string> {
+  async #openSession(): Promise<string> {
     const op = this.#op(null)
-    const session = await this.#deps.app.openSession(op, { transport: 'mcp-websocket', client })
+    const begun = { transport: 'mcp-websocket', client: null } as const
+    const session = await this.#deps.app.openSession(op, begun)
     this.#session = session.session_id
     return session.session_id
   }

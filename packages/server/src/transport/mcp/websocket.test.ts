@@ -98,11 +98,13 @@ describe('the upgrade', () => {
     expect((await open()).ws.extensions).toBe('')
   })
 
+  const offer = 'Upgrade: websocket\r\nConnection: Upgrade\r\n'
+  const key = `Sec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}\r\n`
   test.each([
-    ['a wrong version', 'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 7'],
-    ['a bad key', 'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: x'],
-    ['no Connection: Upgrade', 'Upgrade: websocket'],
-  ])('%s is refused and the socket closed', async (_name, lines) => {
+    ['a wrong version', `${offer}${key}Sec-WebSocket-Version: 7`, 'Sec-WebSocket-Version'],
+    ['a bad key', `${offer}Sec-WebSocket-Key: x`, 'Sec-WebSocket-Key'],
+    ['no Connection: Upgrade', 'Upgrade: websocket', 'Connection: Upgrade'],
+  ])('%s is refused by its name, as JSON, and the socket closed', async (_name, lines, fault) => {
     const socket = connect(kit.port, '127.0.0.1')
     let text = ''
     socket.on('data', (chunk) => {
@@ -111,7 +113,10 @@ describe('the upgrade', () => {
     socket.write(
       `GET /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${tokens.alpha}\r\n${lines}\r\n\r\n`,
     )
-    await until(() => /HTTP\/1.1 4\d\d/.test(text))
+    await until(() => /HTTP\/1.1 4\d\d[^]*\}$/.test(text))
+    expect(text).toMatch(/^content-type: application\/json\r$/im)
+    const { error } = JSON.parse(text.slice(text.indexOf('{')))
+    expect(error).toMatchObject({ code: -32600, message: expect.stringContaining(fault) })
     if (!/connection: close/i.test(text)) socket.end()
     await until(() => kit.connections() === 0)
     expect((await (await open()).request('ping')).result).toEqual({})
@@ -162,6 +167,19 @@ describe('the handshake', () => {
     await vi.waitUntil(async () => (await kit.sessions('alpha'))[0]?.ended_ms !== null)
     expect(await kit.sessions('alpha')).toHaveLength(1)
     expect(kit.listeners()).toBe(0)
+  })
+
+  test('comes in a session that began with the socket, before anything was said', async () => {
+    const peer = await open()
+    await vi.waitUntil(async () => (await kit.sessions('alpha')).length === 1)
+    expect(await kit.sessions('alpha')).toMatchObject([{ client: null, ended_ms: null }])
+    await peer.request('initialize', hello('2025-06-18'))
+    expect(await kit.sessions('alpha')).toMatchObject([{ client: { name: 'probe' } }])
+    const silent = await open()
+    await vi.waitUntil(async () => (await kit.sessions('alpha')).length === 2)
+    silent.ws.close()
+    await vi.waitUntil(async () => (await kit.sessions('alpha'))[1]?.ended_ms !== null)
+    expect(await kit.sessions('alpha')).toMatchObject([{ ended_ms: null }, { client: null }])
   })
 
   test('may be skipped: calls before it are served', async () => {
