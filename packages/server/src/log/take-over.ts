@@ -46,8 +46,8 @@ export const takeOver = async (parts: Parts): Promise<TakenOver | null> => {
   if (!old && copies.length === 0) return null
   // A start that was killed on the way begins anew.
   if (!files.isEmpty) files.cut(0)
-  await writeAll(parts, old?.groups ?? [])
   const known = newer(old?.head ?? null, await storedHead(storage, chain, keys))
+  await writeAll(parts, old?.groups ?? [], known?.size ?? Number.POSITIVE_INFINITY)
   const taken = known ? await goOn(parts, known) : adopt(files)
   if (!storage.isNetworked) await storage.copies.drop(chain)
   retireOldSignedHead(directory)
@@ -100,10 +100,11 @@ const storedHead = async (
 const newer = (a: SignedHead | null, b: SignedHead | null): SignedHead | null =>
   a && b ? (b.size > a.size ? b : a) : (a ?? b)
 
-/** Entries that the database has, then those of groups that it did not get. */
+/** Entries before `end` that the database has, then those of groups that it did not get. */
 const writeAll = async (
   { files, storage, chain, keys }: Parts,
   kept: readonly { readonly note: GroupNote; readonly entries: readonly CopiedEntry[] }[],
+  end: number,
 ): Promise<void> => {
   const tree = createTree(hashing)
   const linker = createLinker(hashing)
@@ -130,11 +131,12 @@ const writeAll = async (
   }
   let next = 0
   for await (const group of copiesOf(storage.copies, chain, 0)) {
-    for (const run of runsOf(group)) write(run, emptyNote)
-    next = (group.at(-1)?.seq ?? -1) + 1
+    const known = group.filter(({ seq }) => seq < end)
+    for (const run of runsOf(known)) write(run, emptyNote)
+    next = (known.at(-1)?.seq ?? next - 1) + 1
   }
   for (const { note, entries } of kept) {
-    const missing = entries.filter(({ seq }) => seq >= next)
+    const missing = entries.filter(({ seq }) => seq >= next && seq < end)
     if (missing[0]?.seq !== next) continue
     write(missing, note)
     next += missing.length
@@ -160,7 +162,6 @@ const compare = async (
   const entries = (_: string, from: number) => files.entries(from)
   // Entries that were acknowledged before keep their state, and those after them are compared.
   const from = baseline ?? emptyLog
-  if (files.end > size) files.cut(size)
   if (files.end < size) return cutOff(files.end, size, files.entry(files.end - 1) ?? undefined)
   const question = { chain, from, through: size, tree: true, anchors }
   const { fault, state } = await verifyChain({ ...question, entries, files, sealer: keys })
