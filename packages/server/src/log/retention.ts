@@ -33,16 +33,16 @@ const keepEverything: RetentionRules = { maxAgeMs: null, maxBytes: null, exporte
 export type RetentionParts = {
   /** Without any, everything is kept for ever. */
   readonly rules: RetentionRules | undefined
-  readonly files: LogFiles
+  readonly files: Pick<LogFiles, 'bytes' | 'entry' | 'removeBefore' | 'sealed'>
   readonly directory: string
   readonly chain: string
   readonly keys: Keys
   /** Copies of the entries for other nodes; null where there are none. */
   readonly copies: Pick<AuditCopies, 'removals' | 'removeBefore'> | null
   readonly clock: Clock
-  readonly writer: Writer
+  readonly writer: Pick<Writer, 'append' | 'change' | 'standing'>
   readonly inspector: Pick<Inspector, 'inspect' | 'quiet'>
-  readonly verifier: ChainVerifier
+  readonly verifier: Pick<ChainVerifier, 'verify'>
   readonly checkpoints: () => readonly Anchor[]
   /** The first entry that the store may not have been told of. */
   readonly told: () => number

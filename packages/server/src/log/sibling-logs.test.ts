@@ -114,13 +114,24 @@ test('a log is read over its segments as they are by now, from any entry and as 
 test('a process without a log, or with one that has no entry, ends nowhere and tells nothing', async () => {
   const begun = openWritten('node.2', 0)
   loadKeys(begun.audit)
-  const folders = [newFolder(), begun.folder]
+  const bare = newFolder()
+  mkdirSync(join(bare, 'audit'))
+  loadKeys(join(bare, 'audit'))
+  const folders = [newFolder(), bare, begun.folder]
   const logs = new SiblingLogs(() => folders)
   expect(await logs.ends()).toEqual([])
   expect((await logs.keys()).map(({ chain }) => chain)).toEqual(['node.2'])
   expect(await logs.removals()).toEqual([])
   expect(await logs.checkpoint('node.2')).toBeNull()
   expect(await logs.checkpoint('node.3')).toBeNull()
+})
+
+test('of two folders that have a log of one name the first that was seen is read', async () => {
+  const [one, two] = [openWritten('node.1', 1), openWritten('node.1', 3)]
+  const logs = new SiblingLogs(() => [one.folder, two.folder])
+  expect(await bodiesIn(logs, 'node.1')).toEqual(bodies(0))
+  await logs.ends()
+  expect(await bodiesIn(logs, 'node.1')).toEqual(bodies(0))
 })
 
 test('of each process its key is read, its newest checkpoint, and what retention took out of its log', async () => {
