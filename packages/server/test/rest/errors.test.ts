@@ -64,7 +64,7 @@ test('says 404 for what is not there and 405 for what is there under another met
   expect((await kit.call('GET', '/api/nowhere', { role })).body.code).toBe('NotFound')
   const wrong = await kit.call('DELETE', '/api/agents', { role })
   expect(wrong.status).toBe(405)
-  expect(wrong.headers.get('allow')).toBe('GET, POST')
+  expect(wrong.headers.get('allow')).toBe('GET, HEAD, POST')
   expect((await kit.call('GET', '/api/approvals/appr-x', { role })).status).toBe(404)
   expect((await kit.call('GET', '/api/agents/%00', { role })).status).toBe(404)
   expect((await kit.call('GET', '/api/agents/NoSuch', { role })).status).toBe(404)

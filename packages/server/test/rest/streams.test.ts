@@ -104,3 +104,41 @@ test('answers with a problem document when an export cannot even begin', async (
   })
   expect((await kit.call('GET', '/api/audit/export', { role: 'viewer' })).status).toBe(500)
 })
+
+test.each([
+  '/api/approvals/stream',
+  '/api/activity/stream',
+  '/api/progress/stream',
+  '/api/audit/export',
+])('HEAD of %s is answered as GET is, and leaves nothing open', async (path) => {
+  const opened: string[] = []
+  const watch = <T>(source: AsyncIterable<T>): AsyncIterable<T> => ({
+    async *[Symbol.asyncIterator]() {
+      opened.push('open')
+      try {
+        yield* source
+      } finally {
+        opened.pop()
+      }
+    },
+  })
+  await using kit = await openRestKit()
+  const { app } = kit.kit
+  const { followActivity, exportAudit } = app
+  Object.assign(app, {
+    followActivity: (...given: Parameters<typeof followActivity>) =>
+      watch(followActivity(...given)),
+    exportAudit: (...given: Parameters<typeof exportAudit>) => watch(exportAudit(...given)),
+  })
+  const authorization = `Bearer ${kit.tokens.operator}`
+  const request = new Request(`http://gatehouse.localhost${path}`, {
+    method: 'HEAD',
+    headers: { authorization },
+  })
+  const answer = await kit.rest.fetch(request)
+  expect([answer.status, answer.body]).toEqual([200, null])
+  const { response, reader } = await open(kit, path)
+  expect(answer.headers.get('content-type')).toBe(response.headers.get('content-type'))
+  await reader.cancel()
+  await expect.poll(() => [kit.listeners(), opened]).toEqual([0, []])
+})

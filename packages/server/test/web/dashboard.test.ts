@@ -291,6 +291,8 @@ describe('the host guard', () => {
     '/package.json',
     '/api/../../etc/passwd',
     '/main.js%00.html',
+    '/API/status',
+    '/Api/agents/mailbot',
   ])('gives nothing away for %s', async (path) => {
     const answer = await kit.send('GET', path)
     expect([400, 401, 404]).toContain(answer.status)
@@ -300,6 +302,8 @@ describe('the host guard', () => {
   test('answers its views with the one page, compressed where that is taken, and keeps files with a hash', async () => {
     const page = await kit.send('GET', '/')
     const view = await kit.send('GET', '/agents/my.bot')
+    expect((await kit.send('GET', '/state/mailbot/A%3Fb%2fc')).status).toBe(404)
+    expect((await kit.send('GET', '/state/mailbot/A%3Fb%3fc')).text).toBe(page.text)
     expect([view.status, view.text]).toEqual([200, page.text])
     expect(view.headers['cache-control']).toBe('no-cache')
     const [, script = ''] = /src="(\/assets\/[^"]+)"/.exec(page.text) ?? []

@@ -59,7 +59,7 @@ async function* frames(source: EventSource, options: Options): AsyncGenerator<st
 /** A body fed by an iterable, read only as fast as the other side takes it. */
 export function streamOf(
   chunks: AsyncIterator<string, unknown>,
-  onCancel: () => void,
+  onCancel: () => unknown,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   return new ReadableStream<Uint8Array>(
@@ -70,7 +70,7 @@ export function streamOf(
         else controller.enqueue(encoder.encode(next.value))
       },
       async cancel() {
-        onCancel()
+        await onCancel()
         await chunks.return?.()
       },
     },

@@ -58,6 +58,18 @@ async function* frames(
   }
 }
 
+/** A reader that may hear no more leaves as one that goes by itself. */
+async function* ending(
+  chunks: AsyncGenerator<string>,
+  end: () => Promise<void>,
+): AsyncGenerator<string> {
+  try {
+    yield* chunks
+  } finally {
+    await end()
+  }
+}
+
 /**
  * A stream that loses nothing: it is read only as fast as the other side takes it. The first batch is
  * fetched before the answer begins, so that a refusal can still be a problem document.
@@ -68,9 +80,12 @@ export async function feedResponse(
 ): Promise<Response> {
   const gone = new AbortController()
   const batches = open(AbortSignal.any([options.signal, gone.signal]))[Symbol.asyncIterator]()
-  const chunks = frames(await batches.next(), batches, options)
-  return new Response(
-    streamOf(chunks, () => gone.abort()),
-    { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' } },
-  )
+  const end = async (): Promise<void> => {
+    gone.abort()
+    await batches.return?.()
+  }
+  const chunks = ending(frames(await batches.next(), batches, options), end)
+  return new Response(streamOf(chunks, end), {
+    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
+  })
 }

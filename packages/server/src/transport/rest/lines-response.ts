@@ -20,7 +20,8 @@ export async function linesResponse(lines: AsyncIterable<string>): Promise<Respo
   const iterator = lines[Symbol.asyncIterator]()
   const first = await iterator.next()
   return new Response(
-    streamOf(terminated(first, iterator), () => {}),
+    // A generator that has not begun does not run its end.
+    streamOf(terminated(first, iterator), () => iterator.return?.()),
     { headers: { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' } },
   )
 }

@@ -33,6 +33,12 @@ const admit = async (app: App, context: Context<RestEnv>): Promise<Admitted> => 
   return authenticate(app, context.req.header('authorization') ?? null)
 }
 
+/** Nobody reads what GET would send, so it ends at once: a stream would wait for its reader for good. */
+const headOf = async (response: Response): Promise<Response> => {
+  await response.body?.cancel()
+  return new Response(null, response)
+}
+
 /** Authentication, permission and input, in this order: nothing of the body is read for somebody who may not send it. */
 function serve(route: Route, handle: AnyHandler, { app, heartbeatMs }: Options) {
   const { permission } = route
@@ -52,7 +58,8 @@ function serve(route: Route, handle: AnyHandler, { app, heartbeatMs }: Options) 
     const versions = route.versioned ? versionsOf(context.req.header('if-match')) : null
     const returned = await handle(op, app, input, { ...peer, lastEventId, versions })
     const admits = admitted?.stillValid ?? always
-    return respond(route, returned, requestId, { signal, heartbeatMs, admits })
+    const answer = respond(route, returned, requestId, { signal, heartbeatMs, admits })
+    return context.req.method === 'HEAD' ? headOf(await answer) : answer
   }
 }
 
@@ -69,7 +76,8 @@ export function mountRoutes(options: Options & { readonly version: string }): Ho
     // Input is parsed by the shapes that the handler's type is made from, so the erased type is safe.
     const handle = handlers[name as RouteName] as AnyHandler
     hono.on(route.method, route.path, serve(route, handle, options))
-    allowed.set(route.path, [...(allowed.get(route.path) ?? []), route.method])
+    const methods = route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]
+    allowed.set(route.path, [...(allowed.get(route.path) ?? []), ...methods])
   }
   for (const [path, methods] of allowed)
     hono.all(path, async (context) => {

@@ -42,7 +42,8 @@ const read = (file: string, type: string, lasting: boolean): PageFile => {
 export type PageFiles = (path: string) => PageFile | undefined
 
 /** Addresses of the page's own views, as `/agents/mailbot`: words, none of them a way up or out. */
-const view = /^\/[a-z][a-z-]*(?:\/(?!\.)(?:[\w.:~@+-]|%(?!2f|5c|00|2e)[\da-f]{2})+)*\/?$/i
+const view =
+  /^\/[a-z][a-z-]*(?:\/(?!\.)(?:[\w.:~@+-]|%(?!2[fF]|5[cC]|00|2[eE])[\da-fA-F]{2})+)*\/?$/
 
 /** Reads when it is first asked for: few people ask for all documents. */
 const readOnce = (file: string, type: string, lasting: boolean): (() => PageFile) => {
