@@ -321,6 +321,18 @@ test('who shows no certificate of a node that runs is told nothing', async () =>
   expect(await heardBy(own)).toBe('')
 })
 
+test('where the other node does not know this one the call is served here', async () => {
+  known.there.certificates.clear()
+  expect((await rpc('alpha', 'test.echo')).value).toMatchObject({ result: { success: true } })
+  expect(known.here.faults).toEqual(['node-b: the connection was closed'])
+  known.here.reached()
+  const socket = new WebSocket(here.mcpUrl, { headers: headersOf('alpha') })
+  await once(socket, 'open')
+  expect(known.here.faults).toHaveLength(1)
+  expect(there.connections()).toBe(0)
+  socket.close()
+})
+
 test('noise that begins like TLS is closed, and takes no place', async () => {
   const socket = connectTcp(there.port, '127.0.0.1')
   socket.on('error', () => undefined).resume()
@@ -345,6 +357,19 @@ test.each([
   happens()
   for (let look = 0; look < looks; look += 1) await links.here.look()
   expect(await call).toBe('gone')
+})
+
+test('a node that takes no new connection is kept as long as it says something', async () => {
+  const socket = new WebSocket(here.mcpUrl, { headers: headersOf('alpha') })
+  await once(socket, 'open')
+  known.here.way = { ...(known.here.way as Way), port: 1 }
+  for (let look = 0; look < 6; look += 1) {
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: look, method: 'ping' }))
+    await once(socket, 'message')
+    await links.here.look()
+  }
+  expect(socket.readyState).toBe(WebSocket.OPEN)
+  socket.close()
 })
 
 test('a node that stops ends what waits for nothing, and lets a call be answered', async () => {

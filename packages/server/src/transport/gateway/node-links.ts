@@ -14,14 +14,16 @@ export type NodeLinksOptions = {
 }
 
 /** Longer than any network between nodes takes; requests are served here meanwhile, as far as they can be. */
-const connectMs = 2_000
+const connectMs = 5_000
 const handshakeMs = 5_000
 const lookEveryMs = 10_000
-/** A node may be too busy for a handshake; one that is not reached for so many looks is cut off. */
+/** A node may be too busy for a handshake; one that is not reached for so many looks, and says nothing meanwhile, is cut off. */
 const failuresMax = 3
 const tlsVersion = 'TLSv1.3'
 /** First byte of a TLS connection: a record of its handshake. */
 const handshakeRecord = 0x16
+/** First byte from a node that serves a connection: in TLS 1.3 a client is connected before its certificate was looked at. */
+const admission = Buffer.of(0x06)
 
 /** Whether a connection begins as one of TLS does. */
 export const isTls = (head: Buffer): boolean => head[0] === handshakeRecord
@@ -55,7 +57,12 @@ type Link = {
   readonly sockets: Set<TLSSocket>
   /** Looks in turn at which it could not be reached. */
   failures: number
+  /** Bytes that had come over the connections of now at the last look. */
+  bytesRead: number
 }
+
+const bytesReadOver = ({ sockets }: Link): number =>
+  [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0)
 
 /**
  * Connections between nodes, on the port of the gateway: TLS in which each side shows a certificate of its own and knows the
@@ -156,6 +163,7 @@ export class NodeLinks implements Disposable {
       }))
     if (!isNode || secured.destroyed) return void secured.destroy()
     this.#linked.add(secured)
+    secured.write(admission)
     this.serve(secured)
   }
 
@@ -178,9 +186,12 @@ export class NodeLinks implements Disposable {
         reject(new Error('the connection was closed'))
       })
       socket.once('secureConnect', () => {
-        clearTimeout(late)
         if (fingerprintOf(socket) !== certificate)
-          return void socket.destroy(new Error('another certificate is shown there'))
+          socket.destroy(new Error('another certificate is shown there'))
+      })
+      socket.once('readable', () => {
+        if (socket.destroyed || socket.read(1) === null) return
+        clearTimeout(late)
         socket.off('error', reject)
         socket.setNoDelay(true)
         socket.setKeepAlive(true, lookEveryMs)
@@ -201,7 +212,7 @@ export class NodeLinks implements Disposable {
     if (known?.way.certificate === way.certificate) return known
     this.#leave(way.node)
     const agent = new LinkAgent(() => this.connect(way))
-    const link = { way, agent, sockets: new Set<TLSSocket>(), failures: 0 }
+    const link = { way, agent, sockets: new Set<TLSSocket>(), failures: 0, bytesRead: 0 }
     this.#links.set(way.node, link)
     return link
   }
@@ -215,9 +226,10 @@ export class NodeLinks implements Disposable {
     } catch (err) {
       const { node, host, port } = way
       this.#options.log.debug({ err, node, host, port }, 'a node could not be reached')
-      link.failures += 1
+      link.failures = bytesReadOver(link) === link.bytesRead ? link.failures + 1 : 1
       if (link.failures >= failuresMax) this.#leave(node)
     }
+    link.bytesRead = bytesReadOver(link)
   }
 
   #leave(name: string): void {
