@@ -76,7 +76,8 @@ describe.each(backends)('a program in the sandbox, kept by %s,', (mode) => {
     await using kit = open()
     const { signal, usage } = await kit.perl('1 while 1', { limits: { cpu_seconds: 1 } })
     expect(signal).toMatch(/^SIG(XCPU|KILL)$/)
-    expect(usage.cpu_ms).toBeGreaterThan(800)
+    // The kernel counts whole ticks for the limit, on a busy machine more of them than were used.
+    expect(usage.cpu_ms).toBeGreaterThan(200)
     expect(usage.cpu_ms).toBeLessThan(3_000)
   })
 
