@@ -2,6 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKit, type Kit, startPostgres } from '@gatehouse/testkit'
+import { inTime } from '@gatehouse/testkit/in-time'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { outboundWith } from '../../src/outbound/testing.ts'
 import { LoginLease } from '../../src/upstream/oauth/login-lease.ts'
@@ -32,21 +33,7 @@ const openSecond = async (first: OauthKit): Promise<Kit> => {
   })
 }
 
-/** What becomes of it while the time of both nodes goes on. */
-const settled = async <T>(kits: readonly Kit[], work: Promise<T>, stepMs = 200): Promise<T> => {
-  let isDone = false
-  void work
-    .catch(() => undefined)
-    .finally(() => {
-      isDone = true
-    })
-  const goOn = () => {
-    for (const { clock } of kits) clock.move(stepMs)
-    return isDone
-  }
-  await expect.poll(goOn).toBe(true)
-  return await work
-}
+const stepMs = 200
 
 describe.skipIf('missing' in server)('two nodes with one login', () => {
   test('renew it once for both, and a login that ends on one ends on the other', async () => {
@@ -57,7 +44,7 @@ describe.skipIf('missing' in server)('two nodes with one login', () => {
     await two.authenticate(token)
     const kits = [one.kit, two]
     const callBoth = () =>
-      settled(kits, Promise.all([one.call(), two.invoke('beta', 'tickets.list')]))
+      inTime(kits, Promise.all([one.call(), two.invoke('beta', 'tickets.list')]), stepMs)
     const succeeded = { kind: 'succeeded', text: 'no tickets' }
     expect(await callBoth()).toMatchObject([succeeded, succeeded])
     for (let round = 1; round <= 3; round += 1) {
@@ -67,7 +54,7 @@ describe.skipIf('missing' in server)('two nodes with one login', () => {
     }
     for (const { clock } of kits) clock.ms += 600_000
     await one.kit.app.logoutUpstream(one.kit.operator(), { name: 'tickets' })
-    expect(await settled(kits, two.invoke('beta', 'tickets.list'))).toMatchObject({
+    expect(await inTime(kits, two.invoke('beta', 'tickets.list'), stepMs)).toMatchObject({
       kind: 'failed',
       error: { message: expect.stringContaining('gatehouse upstream login tickets') },
     })
@@ -95,15 +82,15 @@ test('whoever holds the lease of a login goes on alone, until it is done or its 
   expect(order).toEqual(['a begins', 'another login'])
   end()
   await long
-  await settled([kit], Promise.all([second, other]))
+  await inTime(kit, Promise.all([second, other]), stepMs)
   expect(order.toSorted()).toEqual(['a again', 'a begins', 'another login', 'b'])
 
   // A node that died holds it for two minutes.
   void a.hold('tickets', () => new Promise(() => {}))
   await expect.poll(() => storage.meta.get('upstream.login.tickets')).toContain('"a"')
   const begunMs = clock.now()
-  await settled(
-    [kit],
+  await inTime(
+    kit,
     b.hold('tickets', async () => {}),
     10_000,
   )

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { join } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
+import { inTime } from '@gatehouse/testkit/in-time'
 import { replacing } from '@gatehouse/testkit/replacing'
 import { makeTemporaryFolder } from '@gatehouse/testkit/temporary-folder'
 import { expect, test } from 'vitest'
@@ -321,17 +322,7 @@ const stop = async (
   expect(isStopped).toBe(false)
   await whileStopping(() => isStopped)
   await stopped
-  let isClosed = false
-  const closed = kit[Symbol.asyncDispose]().then(() => {
-    isClosed = true
-  })
-  await expect
-    .poll(() => {
-      kit.clock.move(2_000)
-      return isClosed
-    })
-    .toBe(true)
-  await closed
+  await inTime(kit, kit[Symbol.asyncDispose](), 2_000)
 }
 
 test('a service that stops stores the outcomes of its runs first, and begins no other', async () => {

@@ -1,5 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
 import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
+import { inTime } from '@gatehouse/testkit/in-time'
 import { expect, test, vi } from 'vitest'
 import { Hold } from '../call/hold.ts'
 import { CallRoom, type Held, MemoryBudget } from '../call/memory-budget.ts'
@@ -34,21 +35,7 @@ const held = async (kit: Kit, change: Partial<AgentOp> = {}) => {
   return { call, id: (await pending(kit))[0] ?? '' }
 }
 
-/** Lets time go by until that has ended. */
-const inTime = async <T>(kit: Kit, work: Promise<T>, stepMs = 31_000): Promise<T> => {
-  let isOver = false
-  const end = (): void => {
-    isOver = true
-  }
-  work.then(end, end)
-  await expect
-    .poll(() => {
-      kit.clock.move(isOver ? 0 : stepMs)
-      return isOver
-    })
-    .toBe(true)
-  return work
-}
+const stepMs = 31_000
 
 const statusOf = async (kit: Kit, id: string) => (await kit.storage.approvals.find(id))?.status
 const setOnce = async (kit: Kit) => (await kit.audit({ capability: 'state.set' })).length
@@ -169,7 +156,7 @@ test('of 65 calls one is answered at once, and a place that was given back is ta
   await expect.poll(() => waiting).toBe(1)
   for (const leave of leaves) leave.abort()
   await Promise.all(calls)
-  expect(await inTime(kit, again)).toMatchObject({ kind: 'pending' })
+  expect(await inTime(kit, again, stepMs)).toMatchObject({ kind: 'pending' })
 })
 
 test('it takes no memory while it waits, room for its result, and gives that back', async () => {
@@ -185,7 +172,10 @@ test('it takes no memory while it waits, room for its result, and gives that bac
   const other = memory.hold('alpha', 0)
   const rooms = [await other.room(64 * mib, never), await other.room(8 * mib, never)]
   await kit.decide(id, 'reject', { reason: 'Not today' })
-  expect(await inTime(kit, call)).toMatchObject({ kind: 'pending', pending: { approval_id: id } })
+  expect(await inTime(kit, call, stepMs)).toMatchObject({
+    kind: 'pending',
+    pending: { approval_id: id },
+  })
   for (const room of rooms) room[Symbol.dispose]()
   expect(await kit.app.getApprovalOutcome(kit.op('alpha'), { approval_id: id })).toMatchObject({
     status: 'rejected',

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { StoredNode } from '@gatehouse/server/ports/nodes'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import { createKit, failureIn, type Kit } from '@gatehouse/testkit'
+import { inTime } from '@gatehouse/testkit/in-time'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineCapability } from '../../capabilities/define.ts'
@@ -56,28 +57,14 @@ const bSays = async (kit: Kit, ready: boolean): Promise<void> => {
   await kit.storage.meta.set('agent_moves', JSON.stringify({ ...moves, alpha: next }))
 }
 
-/** Lets time go by until that has ended. */
-const inTime = async <T>(kit: Kit, work: Promise<T>): Promise<T> => {
-  let isOver = false
-  const end = (): void => {
-    isOver = true
-  }
-  work.then(end, end)
-  await expect
-    .poll(() => {
-      kit.clock.move(250)
-      return isOver
-    })
-    .toBe(true)
-  return work
-}
+const stepMs = 250
 
 /** A move to node-b, which says that it is ready. */
 const moveToB = async (kit: Kit) => {
   const moving = move(kit)
   await expect.poll(async () => (await shown(kit)).move?.to.node).toBe('node-b')
   await bSays(kit, true)
-  return inTime(kit, moving)
+  return inTime(kit, moving, stepMs)
 }
 
 const asked = async (kit: Kit) =>
@@ -90,7 +77,7 @@ const moveHere = async (kit: Kit, runs = false) => {
   const moves = JSON.parse((await kit.storage.meta.get('agent_moves')) ?? '')
   moves.alpha.asked.runs['node-b'] = runs
   await kit.storage.meta.set('agent_moves', JSON.stringify(moves))
-  return inTime(kit, moving)
+  return inTime(kit, moving, stepMs)
 }
 
 /** A person resumes the agent at node-b. */
@@ -202,7 +189,7 @@ test('a call that began before the pause is waited for, and is in the way while 
   const call = kit.invoke('alpha', 'test.wait')
   await begun
   await pause(kit)
-  expect(await inTime(kit, refusal(move(kit)))).toContain(
+  expect(await inTime(kit, refusal(move(kit)), stepMs)).toContain(
     `a call of it runs on ${node}; wait for it`,
   )
   expect((await kit.storage.agents.find('alpha'))?.site).toBe(workspaces.site)
@@ -227,7 +214,7 @@ test('of the node that has the folder another one learns whether a call runs the
   await pause(kit)
   await moveToB(kit)
   expect(await refusal(moveHere(kit, true))).toContain('a call of it runs on node-b; wait for it')
-  const unheard = inTime(kit, refusal(move(kit, kit.parts.node)))
+  const unheard = inTime(kit, refusal(move(kit, kit.parts.node)), stepMs)
   expect(await unheard).toContain('node-b has not said whether a call of it runs there')
   // Resumed and paused meanwhile it may run something.
   const moving = move(kit, kit.parts.node)
@@ -236,7 +223,7 @@ test('of the node that has the folder another one learns whether a call runs the
   if (!agent) throw new Error('there is no alpha')
   await kit.storage.agents.replace(agent, { ...agent, generation: agent.generation + 1 })
   await putNode(kit, { state: 'stopped' })
-  expect(await inTime(kit, refusal(moving))).toContain('was changed by somebody else')
+  expect(await inTime(kit, refusal(moving), stepMs)).toContain('was changed by somebody else')
   // One that does not run has nothing to say.
   expect(await move(kit, kit.parts.node)).toMatchObject({ move: null })
 })

@@ -52,7 +52,8 @@ export type McpSocketDeps = McpDeps & {
 const never = new Cancellation()
 
 /**
- * One MCP peer on a WebSocket. Its session begins and ends with the socket; the handshake names its client. Nothing it sends is refused for coming fast: its reading pauses instead.
+ * One MCP peer on a WebSocket. Its session begins and ends with the socket; the handshake names its client. Nothing it sends
+ * is refused for coming fast: its reading pauses instead.
  */
 export class McpSocket {
   readonly #deps: McpDeps

@@ -351,10 +351,38 @@ const answerSubscribing = async (
 const methodNotFound = (id: RpcId, method: string): string =>
   errorText(id, rpcError('MethodNotFound', { method: method.slice(0, 64) }))
 
-const ownMethods = new Set(['tools/call', 'tools/list', 'ping', 'logging/setLevel'])
-
-const isMethod = (method: string): boolean =>
-  ownMethods.has(method) || isSubscriptionMethod(method) || isClientFeature(method)
+/** Answer of the method; null where there is no such method. */
+const answererOf = (
+  deps: McpDeps,
+  call: McpCall,
+  request: Request,
+): (() => string | Promise<string>) | null => {
+  const { id, method, params } = request
+  const described = (answer: (requestId: string) => Promise<string>) => async () => {
+    const requestId = deps.ids.next('req')
+    try {
+      return await answer(requestId)
+    } catch (thrown) {
+      return errorText(id, describeThrown(thrown, requestId, deps.log).error)
+    }
+  }
+  switch (method) {
+    case 'tools/call':
+      return described((requestId) => answerToolsCall(deps, call, request, requestId))
+    case 'tools/list':
+      return described(() => answerToolsList(deps, call, id, params))
+    case 'ping':
+      return () => resultText(JSON.stringify(id), '{}')
+    case 'logging/setLevel':
+      return () => setLogLevel(call, id, params)
+    default:
+      if (isSubscriptionMethod(method))
+        return described((requestId) => answerSubscribing(deps, call, method, request, requestId))
+      if (isClientFeature(method))
+        return described((requestId) => answerClientFeature(deps, call, method, request, requestId))
+      return null
+  }
+}
 
 /** Answers one request of an opened peer: everything but `initialize`, which its carrier knows. */
 export const answerRequest = async (
@@ -363,39 +391,11 @@ export const answerRequest = async (
   request: Request,
 ): Promise<string> => {
   const { id, method, params } = request
+  const answer = answererOf(deps, call, request)
+  if (!answer) return methodNotFound(id, method)
   // Null is what some clients send for none.
   const isNamed = params === undefined || params === null || isMembers(params)
-  if (!isNamed && isMethod(method))
-    return errorText(id, invalidParams('params', 'must be an object'))
-  switch (method) {
-    case 'tools/call':
-    case 'tools/list': {
-      const requestId = deps.ids.next('req')
-      try {
-        return method === 'tools/call'
-          ? await answerToolsCall(deps, call, request, requestId)
-          : await answerToolsList(deps, call, id, params)
-      } catch (thrown) {
-        return errorText(id, describeThrown(thrown, requestId, deps.log).error)
-      }
-    }
-    case 'ping':
-      return resultText(JSON.stringify(id), '{}')
-    case 'logging/setLevel':
-      return setLogLevel(call, id, params)
-    default: {
-      const isSubscription = isSubscriptionMethod(method)
-      if (!isSubscription && !isClientFeature(method)) return methodNotFound(id, method)
-      const requestId = deps.ids.next('req')
-      try {
-        return isSubscription
-          ? await answerSubscribing(deps, call, method, request, requestId)
-          : await answerClientFeature(deps, call, method, request, requestId)
-      } catch (thrown) {
-        return errorText(id, describeThrown(thrown, requestId, deps.log).error)
-      }
-    }
-  }
+  return isNamed ? answer() : errorText(id, invalidParams('params', 'must be an object'))
 }
 
 /** An id that MCP allows: a string or an integer, never null. */

@@ -1,0 +1,23 @@
+import { expect } from 'vitest'
+
+type Clocked = { readonly clock: { move(ms: number): void } }
+
+/** Outcome of the work, with the time of these services going on in steps until it has ended. */
+export const inTime = async <T>(
+  kits: Clocked | readonly Clocked[],
+  work: Promise<T>,
+  stepMs: number,
+): Promise<T> => {
+  let isOver = false
+  const end = (): void => {
+    isOver = true
+  }
+  work.then(end, end)
+  await expect
+    .poll(() => {
+      if (!isOver) for (const { clock } of [kits].flat()) clock.move(stepMs)
+      return isOver
+    })
+    .toBe(true)
+  return work
+}
