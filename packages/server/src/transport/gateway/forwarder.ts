@@ -91,25 +91,20 @@ export class Forwarder {
     if (!way) return false
     const { method, path, res, rawHeaders } = request
     const headers = requestHeaders(rawHeaders, asking.address(), body.length)
-    const out = this.#deps.links.request(way, { method, path, headers })
-    res.on('close', () => out.destroy())
-    return new Promise((resolve) => {
-      let isSent = false
-      out.once('socket', () => {
-        isSent = true
-        out.end(body)
-        resolve(true)
-      })
-      out.on('response', (answer) => {
-        if (request.by === 'node') relay(answer, request.res)
-        else relayWhole(answer, request.res)
-      })
-      out.on('error', () => {
-        if (!isSent) return resolve(false)
-        // The outcome is not known, as where a connection breaks.
-        if (!res.headersSent) res.destroy()
-      })
+    const out = await this.#deps.links.request(way, { method, path, headers }).catch(() => null)
+    if (!out) return false
+    out.on('response', (answer) => {
+      if (request.by === 'node') relay(answer, request.res)
+      else relayWhole(answer, request.res)
     })
+    out.on('error', () => {
+      // The outcome is not known, as where a connection breaks.
+      if (!res.headersSent) res.destroy()
+    })
+    res.on('close', () => out.destroy())
+    if (res.destroyed) out.destroy()
+    else out.end(body)
+    return true
   }
 
   /** Whether another node serves the WebSocket. `token` may have stood in the address. */

@@ -257,7 +257,7 @@ export class GatewayServer {
         left()
       }
       const secure = links && ((head: Buffer) => links.secure(socket, head))
-      passOn(socket, { wayTo, secure, gone, serve })
+      passOn(socket, { wayTo, secure, gone, serve, quietMs: limits.headersTimeoutMs })
     })
     server.on('request', (req, res) => this.#serveNode(req, res, false))
     server.on('checkContinue', (req, res) => this.#serveNode(req, res, true))

@@ -24,10 +24,11 @@ test.each([
 type Taking = (head: Buffer) => boolean
 
 /** A server that gives connections away as `wayTo` says, and hears what is left of them. */
-const open = async (wayTo: (token: string) => Promise<Taking | null>) => {
+const open = async (wayTo: (token: string) => Promise<Taking | null>, quietMs = 60_000) => {
   const served: string[] = []
   const left: string[] = []
   let bytesRead = () => 0
+  let isServed = false
   const server = net.createServer((socket) => {
     bytesRead = () => socket.bytesRead
     passOn(socket, {
@@ -36,7 +37,11 @@ const open = async (wayTo: (token: string) => Promise<Taking | null>) => {
         return taking && ((_socket, head) => taking(head))
       },
       gone: () => left.push('gone'),
-      serve: () => socket.on('data', (chunk) => served.push(chunk.toString())),
+      serve: () => {
+        isServed = true
+        socket.on('data', (chunk) => served.push(chunk.toString()))
+      },
+      quietMs,
     })
   })
   server.listen(0, '127.0.0.1')
@@ -46,7 +51,7 @@ const open = async (wayTo: (token: string) => Promise<Taking | null>) => {
     client.destroy()
     server.close()
   })
-  return { client, served, left, bytesRead: () => bytesRead() }
+  return { client, served, left, bytesRead: () => bytesRead(), isServed: () => isServed }
 }
 
 const request = post(`Authorization: Bearer ${token}`)
@@ -102,8 +107,8 @@ test('one without a token, or that says nothing, is served here', async () => {
   })
   client.write('GET /healthz HTTP/1.1\r\n\r\n')
   await expect.poll(() => served).toEqual(['GET /healthz HTTP/1.1\r\n\r\n'])
-  const silent = await open(async () => () => true)
-  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  const silent = await open(async () => () => true, 1)
+  await expect.poll(silent.isServed).toBe(true)
   silent.client.write(post(`Authorization: Bearer ${token}`))
   await expect.poll(() => silent.served.join('')).toContain('Bearer')
   expect(given).toEqual([])

@@ -4,7 +4,6 @@ import { isTls } from './node-links.ts'
 type Handle = { reading: boolean; readStart(): void; readStop(): void }
 
 const headBytesMax = 8 * 1024
-const quietMs = 1_000
 const none = Buffer.alloc(0)
 const authorization = /\r\nauthorization:[ \t]*bearer[ \t]+([0-9a-f]{64})[ \t]*\r\n/i
 const inAddress = /^GET \S*[?&]token=([0-9a-f]{64})[& ]/
@@ -49,6 +48,8 @@ type Ways = {
   readonly gone: () => void
   /** Serves it here. */
   readonly serve: () => void
+  /** How long its first bytes are waited for: where machines are busy a handshake comes late, and here it would be noise. */
+  readonly quietMs: number
 }
 
 /**
@@ -56,7 +57,7 @@ type Ways = {
  * first request. The second is about where it is quick, never about
  * what is allowed: each process checks every request, and can serve any agent.
  */
-export const passOn = (socket: Socket, { wayTo, secure, gone, serve }: Ways): void => {
+export const passOn = (socket: Socket, { wayTo, secure, gone, serve, quietMs }: Ways): void => {
   const failed = (): void => void socket.destroy()
   const ended = (): void => void socket.end()
   const forget = (): void => {
