@@ -1,4 +1,5 @@
 import * as http from 'node:http'
+import { openRequest } from '@gatehouse/server/connections/open-request'
 import { readEvents } from './event-stream.ts'
 
 /** Nothing of the message reached the service, so it may be sent again. */
@@ -127,13 +128,12 @@ export class Gateway implements Disposable {
             }),
       },
     }
+    const sent = await openRequest(() => request(url, options)).catch((cause: Error) => {
+      throw new NotSent(cause.message, { cause })
+    })
     return new Promise((resolve, reject) => {
-      let connected = false
-      const sent = request(url, options)
-      sent.once('socket', (socket) => {
-        if (socket.connecting) socket.once('connect', () => (connected = true))
-        else connected = true
-      })
+      let connected = !sent.socket?.connecting
+      sent.socket?.once('connect', () => (connected = true))
       sent.once('response', resolve)
       sent.once('error', (cause) => {
         const Kind = connected ? AnswerLost : NotSent

@@ -1,5 +1,6 @@
 import { request as begin, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { openRequest } from '../connections/open-request.ts'
 import { KeptConnections } from './kept-connections.ts'
 import type { Hop } from './redirect.ts'
 
@@ -13,16 +14,16 @@ const lengthOf = ({ body }: Hop): Record<string, string> =>
  * One request: over a connection that ends with it, or over one of those that are kept. By the parser of Node: that of
  * undici has a check that a server can make fail, by closing while nobody reads, and nothing catches it (answers.test.ts).
  */
-export const send = (
+export const send = async (
   over: Socket | KeptConnections,
   hop: Hop,
   message: { readonly path: string; readonly headers: Readonly<Record<string, string>> },
   signal: AbortSignal,
-): Promise<IncomingMessage> =>
-  new Promise((resolve, reject) => {
-    const kept = over instanceof KeptConnections ? over : null
+): Promise<IncomingMessage> => {
+  const kept = over instanceof KeptConnections ? over : null
+  const request = await openRequest(() => {
     kept?.check()
-    const request = begin({
+    return begin({
       ...(kept ? { agent: kept } : { createConnection: () => over as Socket }),
       method: hop.method,
       path: message.path,
@@ -32,9 +33,11 @@ export const send = (
       insecureHTTPParser: false,
       signal,
     })
+  })
+  return new Promise((resolve, reject) => {
     request.on('error', reject)
     // A tunnel is handed over paused, so that nothing of it is lost before somebody listens.
-    request.on('socket', (socket) => socket.resume())
+    request.socket?.resume()
     request.on('response', (answer) => {
       kept?.heard(answer.socket, answer.headersDistinct['keep-alive']?.at(-1))
       // A body that is never read may still fail.
@@ -43,3 +46,4 @@ export const send = (
     })
     request.end(hop.body ?? undefined)
   })
+}

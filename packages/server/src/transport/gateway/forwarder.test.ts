@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { connect as connectTcp } from 'node:net'
 import { connect, createServer, type TLSSocket } from 'node:tls'
-import { Worker } from 'node:worker_threads'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { type GatewayKit, openKit, tokens } from '../../../test/kit/gateway-kit.ts'
 import { KeptLog } from '../../../test/kit/kept-log.ts'
+import { leavingPeer } from '../../../test/kit/leaving-peer.ts'
 import { until } from '../../../test/kit/until.ts'
 import type { Way } from '../../app/nodes/ways.ts'
 import { issueOwn, type Pair } from '../../tls/issue.ts'
@@ -277,54 +277,15 @@ test('where the other node does not answer the call is served here, and why is k
   expect(ranHere).toBeGreaterThan(0)
 })
 
-/** Node in a thread of its own: answers one request, and ends when it is told to, while the thread of the tests waits. */
-const nodeInThread = async () => {
-  const ended = new Int32Array(new SharedArrayBuffer(4))
-  const thread = new Worker(
-    `const { parentPort, workerData } = require('node:worker_threads')
-    const { createServer } = require('node:tls')
-    const { other, ended } = workerData
-    const answer = 'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\n{}'
-    let open = 0
-    const sockets = []
-    const server = createServer({ ...other, requestCert: true, rejectUnauthorized: false }, (socket) => {
-      sockets.push(socket)
-      open += 1
-      socket.write(Buffer.of(6))
-      socket.once('data', () => socket.write(answer)).on('error', () => undefined)
-      socket.on('close', () => {
-        open -= 1
-        if (open > 0) return
-        Atomics.store(ended, 0, 1)
-        Atomics.notify(ended, 0)
-      })
-    })
-    server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))
-    parentPort.on('message', () => {
-      server.close()
-      for (const socket of sockets) socket.destroy()
-    })`,
-    { eval: true, workerData: { other, ended } },
-  )
-  onTestFinished(async () => void (await thread.terminate()))
-  const [port] = (await once(thread, 'message')) as [number]
-  /** Ends it; nothing of that is heard here before the caller's turn of the event loop is over. */
-  const end = (): void => {
-    thread.postMessage('end')
-    Atomics.wait(ended, 0, 0)
-  }
-  return { port, end }
-}
-
 test('a call that comes before the end of a kept connection was heard is served, and not sent into nothing', async () => {
-  const node = await nodeInThread()
+  await using node = await leavingPeer({ secured: other, greeting: Buffer.of(6) })
   known.here.way = { ...(known.here.way as Way), port: node.port }
   expect((await rpc('alpha', 'test.echo')).value).toEqual({})
   expect(ranHere).toBe(0)
   const { to } = known.here
   known.here.to = async () => {
     const way = await to.call(known.here)
-    node.end()
+    node.leave()
     known.here.to = to
     return way
   }

@@ -1,9 +1,8 @@
-import { once } from 'node:events'
 import { Agent, type ClientRequest, type RequestOptions, request } from 'node:http'
 import type { Socket } from 'node:net'
-import { setImmediate as turnEnded } from 'node:timers/promises'
 import { connect, createServer, type TLSSocket } from 'node:tls'
 import type { Way, Ways } from '../../app/nodes/ways.ts'
+import { openRequest } from '../../connections/open-request.ts'
 import type { Log } from '../../ports/log.ts'
 import { boundHandshakes } from '../http/handshakes.ts'
 import type { HeadlessSockets } from '../http/headless-sockets.ts'
@@ -51,26 +50,6 @@ class LinkAgent extends Agent {
       (cause: Error) => opened?.(cause, undefined as never),
     )
   }
-}
-
-/** Resolves when all that had come to this process is heard: its event loop ends this turn, and takes in what came in it. */
-const allHeard = async (): Promise<void> => {
-  await turnEnded()
-  await turnEnded()
-}
-
-/**
- * Resolves when a request has a connection that is open. Raises why it has none, or that it ended: a kept one may have ended
- * without this process having heard of it, and what is sent over it then is lost.
- */
-const connected = async (begun: ClientRequest): Promise<void> => {
-  // Errors while nobody waits for an event: its socket shows them below.
-  begun.on('error', () => undefined)
-  const [socket] = (await once(begun, 'socket')) as [Socket]
-  if (begun.reusedSocket) await allHeard()
-  if (socket.readable && socket.writable) return
-  begun.destroy()
-  throw new Error('the connection was closed')
 }
 
 type Link = {
@@ -154,16 +133,8 @@ export class NodeLinks implements Disposable {
   }
 
   /** Begins a request over a connection that is open, a kept one where there is one. Raises where there is none. */
-  async request(way: Way, options: RequestOptions): Promise<ClientRequest> {
-    for (;;) {
-      const begun = request({ ...options, agent: this.#linkTo(way).agent })
-      try {
-        await connected(begun)
-        return begun
-      } catch (cause) {
-        if (!begun.reusedSocket) throw cause
-      }
-    }
+  request(way: Way, options: RequestOptions): Promise<ClientRequest> {
+    return openRequest(() => request({ ...options, agent: this.#linkTo(way).agent }))
   }
 
   /** Leaves nodes that are gone or cut off: one that hangs, or that the network lost, closes nothing by itself. */
