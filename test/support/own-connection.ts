@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { text } from 'node:stream/consumers'
-import type { Run } from './server.ts'
+import { type Run, untilTaken } from './server.ts'
 
 type Answer = {
   readonly result?: Record<string, unknown> & { readonly data?: Record<string, unknown> }
@@ -34,8 +34,9 @@ export class OwnConnection implements Disposable {
     return JSON.parse(await text(answered)) as Answer
   }
 
+  /** Call that is made again while the service sheds it. */
   invoke(token: string, capability: string, args: object = {}): Promise<Answer> {
-    return this.rpc(token, 'capabilities.invoke', { capability, arguments: args })
+    return untilTaken(() => this.rpc(token, 'capabilities.invoke', { capability, arguments: args }))
   }
 
   [Symbol.dispose](): void {

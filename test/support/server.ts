@@ -18,17 +18,22 @@ export class Installation extends OfProgram {
   }
 }
 
+type Sheddable = { readonly error?: { readonly data?: Record<string, unknown> } }
+
 /**
- * The same, made again while the service sheds calls: on a busy machine its loop is late, and it asks callers to come
- * back in a second. A call that was shed has done nothing.
+ * What a call was answered that is made again while the service sheds it: on a busy machine its loop is late, and it
+ * asks callers to come back in a second. A call that was shed has done nothing.
  */
-export const invokeUntilTaken: typeof invoke = async (...call) => {
+export const untilTaken = async <A extends Sheddable>(call: () => Promise<A>): Promise<A> => {
   for (;;) {
-    const answer = await invoke(...call)
+    const answer = await call()
     if (answer.error?.data?.['reason'] !== 'overloaded') return answer
     await pause(Number(answer.error.data['retry_after_seconds']) * 1_000)
   }
 }
+
+/** The same as `invoke`, made again while the service sheds it. */
+export const invokeUntilTaken: typeof invoke = (...call) => untilTaken(() => invoke(...call))
 
 /** Waits until it is so; the test's own time limit ends it. */
 export const until = async (isSo: () => Promise<boolean>): Promise<void> => {
