@@ -1,32 +1,41 @@
-// Tests depend on no clock of a machine that others use as well: none has a limit of its own below that of its project, and
-// none holds a time that passed meanwhile to less than half a minute.
+// Tests depend on no clock of a machine that others use as well: none has a limit of its own below that of its project, none
+// waits by a clock of its own, and none holds a time that passed meanwhile to less than half a minute.
 import { pathToFileURL } from 'node:url'
 import { testFiles } from './lib/files.mjs'
 import { projectOf, testLimits } from './lib/test-limits.mjs'
 
-/** Behind a test or hook, or among its options; intervals are shorter. */
-const limit = /^ *\}, (?<ms>[\d_]{4,})\)$|^ *timeout: (?<option>[\d_]+),\n *\}, (?:async )?\(/gm
+/** Behind a test or hook, or among its options, perhaps of its short form or of a sum; intervals are shorter. */
+const limits = [
+  /^ *\}, (?<ms>[\d_]{4,})\)$/gm,
+  /^ *\},\n(?: *\/\/.*\n)* *(?:\w+ \? [\d_]+ : )?(?<ms>[\d_]{4,}),\n *\)/gm,
+  /\btimeout: (?:\w+ \? [\d_]+ : )?(?<ms>[\d_]{4,})(?: \+ .*)?,?\s\s*\},\s*(?:async )?\(/g,
+]
+/** Waits of vitest that end after a second, whatever the limit of the test is. */
+const waits = /\bvi\.wait(?:For|Until)\(/g
 const passed =
   /expect\((?:performance|Date)\.now\(\) - \w+\)\s*\.toBeLessThan(?:OrEqual)?\((?<ms>[\d_]+)\)/g
 const heldMin = 30_000
 
+const placeOf = (file, text, index) => `${file}:${text.slice(0, index).split('\n').length}`
+
 const findingsOf = (pattern, file, text, isAllowed, said) =>
-  [...text.matchAll(pattern)].flatMap(({ groups, index }) => {
-    const ms = groups.ms ?? groups.option
+  [...text.matchAll(pattern)].flatMap(({ 0: found, groups: { ms }, index }) => {
     if (isAllowed(Number(ms.replaceAll('_', '')))) return []
-    return [`${file}:${text.slice(0, index).split('\n').length} ${ms} ms: ${said}`]
+    return [`${placeOf(file, text, index + found.lastIndexOf(ms))} ${ms} ms: ${said}`]
   })
 
 /** Limits of a test's own that are too short, one line each. */
 export const findShortLimits = (file, text) => {
   const project = projectOf(file)
   return [
-    ...findingsOf(
-      limit,
-      file,
-      text,
-      (ms) => ms > testLimits[project],
-      `tests of ${project} have ${testLimits[project]} ms anyway`,
+    ...limits.flatMap((limit) =>
+      findingsOf(
+        limit,
+        file,
+        text,
+        (ms) => ms >= testLimits[project],
+        `tests of ${project} have ${testLimits[project]} ms anyway`,
+      ),
     ),
     ...findingsOf(
       passed,
@@ -34,6 +43,10 @@ export const findShortLimits = (file, text) => {
       text,
       (ms) => ms >= heldMin,
       'measure processor time (@gatehouse/testkit/processor-time), or the best of three',
+    ),
+    ...[...text.matchAll(waits)].map(
+      ({ index }) =>
+        `${placeOf(file, text, index)} vi.wait: use expect.poll, which waits a third of the limit`,
     ),
   ]
 }

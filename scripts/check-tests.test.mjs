@@ -4,6 +4,10 @@ import { findShortLimits } from './check-tests.mjs'
 test.each([
   ['test/a.test.ts', '}, 900_000)\n'],
   ['test/a.test.ts', '})\n'],
+  ['test/a.test.ts', '  },\n  full ? 900_000 : undefined,\n)\n'],
+  ['test/a.test.ts', '  timeout: 400_000 + kills * 8_000,\n}, async () => {\n'],
+  ['test/a.test.ts', '  held({}),\n  10_000,\n)\n'],
+  ['test/a.test.ts', 'await page.waitFor()\n'],
   ['packages/cli/test/a.test.ts', '  timeout: 300_000,\n}, async () => {\n'],
   ['packages/cli/test/a.test.ts', '  timeout: 1_000,\n  stdio: "ignore",\n'],
   ['packages/cli/test/a.test.ts', '  }, 20)\n'],
@@ -15,6 +19,26 @@ test.each([
 
 test.each([
   ['test/a.test.ts', 'test(() => {\n}, 60_000)\n', 'test/a.test.ts:2 60_000 ms'],
+  ['test/a.test.ts', '  },\n  60_000,\n)\n', 'test/a.test.ts:2 60_000 ms'],
+  ['test/a.test.ts', '  },\n  // Why.\n  60_000,\n)\n', 'test/a.test.ts:3 60_000 ms'],
+  ['test/a.test.ts', '  },\n  full ? 900_000 : 180_000,\n)\n', 'test/a.test.ts:2 180_000 ms'],
+  [
+    'test/a.test.ts',
+    "test('a', { timeout: 60_000 }, async () => {\n",
+    'test/a.test.ts:1 60_000 ms',
+  ],
+  [
+    'test/a.test.ts',
+    '  timeout: full ? 900_000 : 60_000,\n  },\n  () => {\n',
+    'test/a.test.ts:1 60_000 ms',
+  ],
+  [
+    'test/a.test.ts',
+    '    timeout: 60_000 + kills * 15_000,\n  },\n  async () => {\n',
+    'test/a.test.ts:1 60_000 ms',
+  ],
+  ['test/a.test.ts', '\n  await vi.waitFor(() => {})\n', 'test/a.test.ts:2 vi.wait'],
+  ['test/a.test.ts', 'await vi.waitUntil(() => done)\n', 'test/a.test.ts:1 vi.wait'],
   [
     'packages/a/src/a.test.ts',
     '  timeout: 20_000,\n}, () => {\n',

@@ -58,5 +58,4 @@ test.runIf(platform === 'linux')(
     await once(child, 'close')
     expect([child.exitCode, errors]).toEqual([1, expect.stringMatching(/^error: .*ENOSPC.*\n$/)])
   },
-  60_000,
 )

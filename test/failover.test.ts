@@ -74,5 +74,4 @@ test.skipIf(standby === null)(
     expect(Number(copied?.rows[0].n)).toBe(Number(rows[0]?.counted))
     await gate.stop()
   },
-  180_000,
 )

@@ -176,7 +176,6 @@ describe('forty canaries', () => {
         for (const piece of pieces(value)) expect(text).not.toContain(piece)
       }
     },
-    60_000,
   )
 
   test('are refused elsewhere, to others and locked, with nothing of them in any error', async () => {

@@ -247,6 +247,4 @@ test.skipIf(!hasProgram('bwrap'))(
     expect(all).toEqual([])
     expect(stage.calls.length).toBeGreaterThanOrEqual(reconnects + 3 * crashes)
   },
-  // The long form takes 35 s of a machine with two cores that has nothing else to do.
-  300_000,
 )

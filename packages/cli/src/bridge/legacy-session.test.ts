@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Exchange, Gateway } from './gateway.ts'
 import { LegacySession } from './legacy-session.ts'
 import { readMessage } from './message.ts'
@@ -82,7 +82,7 @@ test('subscribes anew to the resources that its client hears of, and says that a
   forget()
   told.length = 0
   await ask('tools/call', { name: 'a' })
-  await vi.waitFor(() => expect(heard).toHaveLength(3))
+  await expect.poll(() => heard).toHaveLength(3)
   end()
   expect(told).toContainEqual(['s2', 'resources/subscribe', { uri: 'b:' }])
   expect(told).toHaveLength(3)

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { typeOf } from '../../test/kit/type-of.ts'
 import { createFilesFactory } from './create-files-factory.ts'
 
@@ -462,17 +462,12 @@ test('tells of what begins, changes and ends below a watched folder', async () =
   await kit.files.write('box/new', bytes('1'), { createParents: false })
   await kit.files.write('box/sub/deep', bytes('1'), { createParents: true })
   await kit.files.write('box/old', bytes('changed'), { createParents: false })
-  await vi.waitFor(() =>
-    expect(told.toSorted()).toEqual([
-      'changed box/old',
-      'created box/new',
-      'created box/sub',
-      'created box/sub/deep',
-    ]),
-  )
+  await expect
+    .poll(() => told.toSorted())
+    .toEqual(['changed box/old', 'created box/new', 'created box/sub', 'created box/sub/deep'])
   told.length = 0
   rmSync(kit.at('box/sub/deep'))
-  await vi.waitFor(() => expect(told).toEqual(['deleted box/sub/deep']))
+  await expect.poll(() => told).toEqual(['deleted box/sub/deep'])
 })
 
 test('tells nothing of a folder that was swapped for a link to the outside', async () => {
@@ -490,7 +485,7 @@ test('tells nothing of a folder that was swapped for a link to the outside', asy
   writeFileSync(path.join(out, 'secret-name'), '')
   writeFileSync(path.join(path.dirname(kit.root), 'moved-out', 'other-secret'), '')
   kit.put('box/marker', '')
-  await vi.waitFor(() => expect(told).toContain('marker'))
+  await expect.poll(() => told).toContain('marker')
   expect(told.filter((name) => name.includes('secret'))).toEqual([])
 })
 
@@ -506,10 +501,10 @@ test('goes on telling of a folder that took the place of another', async () => {
   kit.put('box/sub/x', 'nor of this')
   renameSync(kit.at('box/sub'), kit.at('old'))
   renameSync(kit.at('fresh'), kit.at('box/sub'))
-  await vi.waitFor(() => expect(told).toContain('created y'))
+  await expect.poll(() => told).toContain('created y')
   kit.put('old/x', 'nobody is told of this')
   kit.put('box/sub/z', '')
-  await vi.waitFor(() => expect(told).toContain('created z'))
+  await expect.poll(() => told).toContain('created z')
   expect(told.filter((line) => line.endsWith(' x'))).toEqual([])
 })
 
@@ -520,11 +515,11 @@ test('a watch of a file tells of that file alone, and of nothing once it is disp
   const watching = await kit.files.watch('a', { recursive: false }, (c) => told.push(c.kind))
   kit.put('b', 'other')
   kit.put('a', 'longer')
-  await vi.waitFor(() => expect(told).toEqual(['changed']))
+  await expect.poll(() => told).toEqual(['changed'])
   watching[Symbol.dispose]()
   using _control = await kit.files.watch('a', { recursive: false }, () => told.push('control'))
   kit.put('a', 'longer still')
-  await vi.waitFor(() => expect(told).toEqual(['changed', 'control']))
+  await expect.poll(() => told).toEqual(['changed', 'control'])
 })
 
 test('changed mounts take effect for the next call, and what is under way ends undisturbed', async () => {

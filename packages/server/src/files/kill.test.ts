@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { createFilesFactory } from './create-files-factory.ts'
 
 const kills = process.env['GATEHOUSE_FULL'] === '1' ? 12 : 3
@@ -57,7 +57,7 @@ test('a killed writer leaves old or new bytes, and the next start clears up afte
       left += readdirSync(folder).length - 1
       using factory = createFilesFactory(fakes)
       factory.open({ name: 'alpha', workspace: base, mounts: [] })
-      await vi.waitFor(() => expect(readdirSync(folder)).toEqual(['file']))
+      await expect.poll(() => readdirSync(folder)).toEqual(['file'])
       const text = readFileSync(path.join(folder, 'file'), 'latin1')
       expect(text).toMatch(/^(a{300000}|b{300000})$/)
     }
@@ -72,15 +72,15 @@ test('clears up before the next write, and leaves alone what is being written (F
   try {
     using factory = createFilesFactory(fakes)
     const files = factory.open({ name: 'alpha', workspace: base, mounts: [] })
-    await vi.waitFor(() => expect(readdirSync(base)).toEqual([]))
+    await expect.poll(() => readdirSync(base)).toEqual([])
     const writing = Promise.all(
       ['x', 'y', 'z'].map((name) =>
         files.write(name, Buffer.alloc(2_000_000), { createParents: false }),
       ),
     )
-    await vi.waitFor(() => expect(readdirSync(base).some((n) => n.startsWith('.gh-'))).toBe(true), {
-      interval: 1,
-    })
+    await expect
+      .poll(() => readdirSync(base).some((n) => n.startsWith('.gh-')), { interval: 1 })
+      .toBe(true)
     using second = createFilesFactory(fakes)
     second.open({ name: 'beta', workspace: base, mounts: [] })
     await writing

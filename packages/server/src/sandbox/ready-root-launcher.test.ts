@@ -14,8 +14,7 @@ const open = (options: { readonly idleMs?: number; readonly program?: string } =
     ready[Symbol.dispose]()
     for (const child of started) child.kill('SIGKILL')
   })
-  const waiting = async (count: number) =>
-    vi.waitFor(() => expect(started).toHaveLength(count), 60_000)
+  const waiting = async (count: number) => expect.poll(() => started).toHaveLength(count)
   return { ready, started, waiting }
 }
 
@@ -36,7 +35,7 @@ test('one that nobody needs is ended after a while', async () => {
   const { ready, started, waiting } = open({ idleMs: 20 })
   ready.prepare()
   await waiting(1)
-  await vi.waitFor(() => expect(started[0]?.signalCode).toBe('SIGKILL'), 2_000)
+  await expect.poll(() => started[0]?.signalCode).toBe('SIGKILL')
   expect(ready.take()).toBeNull()
 })
 
@@ -60,7 +59,7 @@ test('where none can be started, nothing else fails', async () => {
   const ready = new ReadyRootLauncher(start)
   onTestFinished(() => ready[Symbol.dispose]())
   ready.prepare()
-  await vi.waitFor(() => expect(start).toHaveBeenCalledOnce())
+  await expect.poll(() => start).toHaveBeenCalledOnce()
   expect(ready.take()).toBeNull()
 })
 

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { backends, ownUser } from './sandbox-kit.ts'
 
 const sources = join(dirname(fileURLToPath(import.meta.url)), '../../src/sandbox')
@@ -52,6 +52,9 @@ const named = (word: string): readonly number[] =>
     }
   })
 
+/** Time in which everything is gone, as the guide says. */
+const promisedMs = 2_000
+
 describe.each(backends)('when the service is killed and programs are kept by %s,', (mode) => {
   test('nothing of what ran in the sandbox is left within two seconds', async () => {
     const base = mkdtempSync(join(tmpdir(), 'gatehouse-crash-'))
@@ -68,12 +71,12 @@ describe.each(backends)('when the service is killed and programs are kept by %s,
     )
     onTestFinished(() => void child.kill('SIGKILL'))
     expect(String((await once(child.stdout, 'data'))[0])).toBe('running\n')
-    await vi.waitFor(() => expect(existsSync(join(workspace, 'up'))).toBe(true), 5_000)
+    await expect.poll(() => existsSync(join(workspace, 'up'))).toBe(true)
     const inside = () => named(word).filter((pid) => pid !== child.pid)
     expect(inside().length).toBeGreaterThan(0)
     child.kill('SIGKILL')
     await once(child, 'close')
-    await vi.waitFor(() => expect(inside()).toEqual([]), 2_000)
-    await vi.waitFor(() => expect(named(base)).toEqual([]), 2_000)
+    await expect.poll(inside, { timeout: promisedMs }).toEqual([])
+    await expect.poll(() => named(base), { timeout: promisedMs }).toEqual([])
   })
 })

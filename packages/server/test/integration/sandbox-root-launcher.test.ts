@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { hasProgram } from '@gatehouse/testkit/programs'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { SandboxKit } from './sandbox-kit.ts'
 
 const read = (file: string): string => {
@@ -21,11 +21,10 @@ const waiting = (): readonly number[] =>
       : [],
   )
 
-const oneWaits = async (): Promise<number> =>
-  vi.waitFor(() => {
-    expect(waiting()).toHaveLength(1)
-    return waiting()[0] as number
-  })
+const oneWaits = async (): Promise<number> => {
+  await expect.poll(waiting).toHaveLength(1)
+  return waiting()[0] as number
+}
 
 describe.runIf(process.getuid?.() === 0 && hasProgram('bwrap'))('the root launcher', () => {
   test('waits for the next program once one has run, and serves one alone', async () => {
@@ -66,7 +65,7 @@ describe.runIf(process.getuid?.() === 0 && hasProgram('bwrap'))('the root launch
       (name) => `${kit.dataDir}/sandbox/${name}`,
     )
     // Three for the program and the channel.
-    await vi.waitFor(() => expect(open()).toEqual([...made, ...Array(4).fill('socket')]))
+    await expect.poll(open).toEqual([...made, ...Array(4).fill('socket')])
   })
 
   test('is not needed: where it was killed, the next program starts without it', async () => {
@@ -74,7 +73,7 @@ describe.runIf(process.getuid?.() === 0 && hasProgram('bwrap'))('the root launch
     await kit.shell('true')
     const pid = await oneWaits()
     process.kill(pid, 'SIGKILL')
-    await vi.waitFor(() => expect(existsSync(`/proc/${pid}`)).toBe(false))
+    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false)
     expect((await kit.shell('echo again')).stdout).toBe('again\n')
   })
 
@@ -83,6 +82,6 @@ describe.runIf(process.getuid?.() === 0 && hasProgram('bwrap'))('the root launch
     await kit.shell('true')
     await oneWaits()
     await kit[Symbol.asyncDispose]()
-    await vi.waitFor(() => expect(waiting()).toEqual([]))
+    await expect.poll(waiting).toEqual([])
   })
 })

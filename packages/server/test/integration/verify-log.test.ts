@@ -260,6 +260,6 @@ test('the thread ends when nobody asked it for a while, and starts again', async
   expect(await log.auditLog.verify()).toMatchObject({ integrity: 'verified' })
   expect(log.verifier.threadId).not.toBeNull()
   log.clock.move(60_000)
-  await vi.waitUntil(() => log.verifier.threadId === null)
+  await expect.poll(() => log.verifier.threadId).toBeNull()
   expect(await log.auditLog.verify()).toMatchObject({ integrity: 'verified' })
 })

@@ -16,7 +16,7 @@ const kills = process.env['GATEHOUSE_FULL'] ? 100 : 2
 test.skipIf(!hasProgram('radicale'))(
   'however often the service is killed, each event is created once and none is lost',
   {
-    timeout: 60_000 + kills * 15_000,
+    timeout: 240_000 + kills * 15_000,
   },
   async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-calendar-kill-'))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditEntry, GatehouseError } from '@gatehouse/contract'
 import { createKit, type Kit } from '@gatehouse/testkit'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineCapability } from '../../capabilities/define.ts'
 import type { AuditLog } from '../../ports/audit.ts'
@@ -371,7 +371,7 @@ test('one agent has 64 calls under way, the next wait in line, and another agent
   await kit.agent('alpha')
   await kit.agent('beta')
   const calls = Array.from({ length: 80 }, (_, n) => kit.invoke('alpha', 'test.slow', { n }))
-  await vi.waitFor(() => expect(running).toBe(64))
+  await expect.poll(() => running).toBe(64)
   expect((await kit.invoke('beta', 'system.time')).kind).toBe('succeeded')
   expect(running).toBe(64)
   release()

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { AuditFilter } from '@gatehouse/contract'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { indexOf, Log, many, newYear, rowOf } from '../../../test/kit/index-bench.ts'
 import type { AuditRow } from '../../ports/audit-rows.ts'
 import type { LoggedEntry } from '../frame.ts'
@@ -302,7 +302,7 @@ test('finds in every block, and the same after a stop, a kill, and without its f
   expect(before.figures.calls.slice(0, 2)).toEqual([4_000, 2_658])
 
   // Full blocks are written beside this thread, while it goes on.
-  await vi.waitFor(() => expect(blocksIn(log)).toHaveLength(2))
+  await expect.poll(() => blocksIn(log)).toHaveLength(2)
   const killed = await log.open()
   expect(log.read).toBe(500)
   expect(await askAll(killed)).toEqual(before)

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import {
   type GatewayKit,
@@ -164,21 +164,21 @@ describe('the handshake', () => {
     })
     expect(kit.ran[0]?.session_id).toBe(session?.id)
     peer.ws.close()
-    await vi.waitUntil(async () => (await kit.sessions('alpha'))[0]?.ended_ms !== null)
+    await expect.poll(async () => (await kit.sessions('alpha'))[0]?.ended_ms).not.toBeNull()
     expect(await kit.sessions('alpha')).toHaveLength(1)
     expect(kit.listeners()).toBe(0)
   })
 
   test('comes in a session that began with the socket, before anything was said', async () => {
     const peer = await open()
-    await vi.waitUntil(async () => (await kit.sessions('alpha')).length === 1)
+    await expect.poll(() => kit.sessions('alpha')).toHaveLength(1)
     expect(await kit.sessions('alpha')).toMatchObject([{ client: null, ended_ms: null }])
     await peer.request('initialize', hello('2025-06-18'))
     expect(await kit.sessions('alpha')).toMatchObject([{ client: { name: 'probe' } }])
     const silent = await open()
-    await vi.waitUntil(async () => (await kit.sessions('alpha')).length === 2)
+    await expect.poll(() => kit.sessions('alpha')).toHaveLength(2)
     silent.ws.close()
-    await vi.waitUntil(async () => (await kit.sessions('alpha'))[1]?.ended_ms !== null)
+    await expect.poll(async () => (await kit.sessions('alpha'))[1]?.ended_ms).not.toBeNull()
     expect(await kit.sessions('alpha')).toMatchObject([{ ended_ms: null }, { client: null }])
   })
 
