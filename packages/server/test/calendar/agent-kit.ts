@@ -1,8 +1,10 @@
 import type { BufferedWrite } from '@gatehouse/contract'
 import { createCalendarAdapter } from '@gatehouse/server/proxy/adapters/calendar/calendar-adapter'
+import { type DavTimeouts, davTimeouts } from '@gatehouse/server/proxy/adapters/calendar/dav-client'
 import { failureIn, type Kit } from '@gatehouse/testkit'
 import { HttpGate } from '@gatehouse/testkit/caldav-server/http-gate'
 import type { CalendarFolder, Radicale } from '@gatehouse/testkit/caldav-server/radicale'
+import { withQuick } from '../proxy/adapter-rig.ts'
 import { freely, ServiceKit } from '../proxy/service-kit.ts'
 import { plainSettings, quickTimeouts } from './kit.ts'
 
@@ -26,12 +28,28 @@ export class CalendarKit extends ServiceKit {
   /** Of the calendar at the server. */
   readonly id: string
 
-  private constructor(kit: Kit, server: Radicale, gate: HttpGate, id: string) {
+  readonly #timeouts: DavTimeouts
+
+  private constructor(
+    kit: Kit,
+    {
+      server,
+      gate,
+      id,
+      timeouts,
+    }: Pick<CalendarKit, 'server' | 'gate' | 'id'> & { timeouts: DavTimeouts },
+  ) {
     super(kit)
     this.server = server
     this.gate = gate
     this.id = id
     this.calendar = server.calendar(id)
+    this.#timeouts = timeouts
+  }
+
+  /** Gives up soon on a server that is silent. */
+  quickly<R>(work: () => Promise<R>): Promise<R> {
+    return withQuick(this.#timeouts, quickTimeouts, work)
   }
 
   /** `events` are there before the first sync, for which it waits. */
@@ -47,8 +65,9 @@ export class CalendarKit extends ServiceKit {
     const gate = await HttpGate.open(server.port)
     const settings = plainSettings(gate.port, { url: `${gate.url}ana/${id}/` })
     const connect = { settings, secrets: { password: server.password } }
-    const kit = await ServiceKit.connected(createCalendarAdapter(quickTimeouts), connect, policy)
-    return new CalendarKit(kit, server, gate, id)
+    const timeouts = { ...davTimeouts }
+    const kit = await ServiceKit.connected(createCalendarAdapter(timeouts), connect, policy)
+    return new CalendarKit(kit, { server, gate, id, timeouts })
   }
 
   /** The error that a call fails with: its type and its message. */

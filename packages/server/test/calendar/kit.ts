@@ -2,15 +2,13 @@ import { newEvent } from '@gatehouse/server/domain/calendar/write-event'
 import type { JsonObject } from '@gatehouse/server/ports/json'
 import type { CalendarAccount } from '@gatehouse/server/proxy/adapters/calendar/calendar-account'
 import { createCalendarAdapter } from '@gatehouse/server/proxy/adapters/calendar/calendar-adapter'
-import { AdapterRig, connectionOf } from '../proxy/adapter-rig.ts'
+import { type DavTimeouts, davTimeouts } from '@gatehouse/server/proxy/adapters/calendar/dav-client'
+import { AdapterRig, connectionOf, withQuick } from '../proxy/adapter-rig.ts'
 
 export { never } from '../proxy/adapter-rig.ts'
 
-/**
- * Short, so that a test of a server that hangs does not; long enough for a machine that is busy and whose disk
- * is slow: the server syncs what it keeps of each event that it reads for the first time.
- */
-export const quickTimeouts = { connectMs: 3_000, idleMs: 8_000, totalMs: 10_000 }
+/** Of a test of a server that hangs, so that the test does not. */
+export const quickTimeouts: DavTimeouts = { connectMs: 700, idleMs: 700, totalMs: 900 }
 
 export const plainSettings = (port: number, change: JsonObject = {}): JsonObject => ({
   url: `http://127.0.0.1:${port}/`,
@@ -85,7 +83,13 @@ export class CalendarRig extends AdapterRig<CalendarAccount> {
   readonly order = 'oldest_first'
 
   static async open(settings: JsonObject): Promise<CalendarRig> {
-    return new CalendarRig(await AdapterRig.opened(createCalendarAdapter(quickTimeouts), settings))
+    const adapter = createCalendarAdapter({ ...davTimeouts })
+    return new CalendarRig(await AdapterRig.opened(adapter, settings))
+  }
+
+  /** Gives up soon on a server that is silent. */
+  quickly<R>(work: () => Promise<R>): Promise<R> {
+    return withQuick(this.account.client.timeouts, quickTimeouts, work)
   }
 
   async titles(collection: string): Promise<string[]> {

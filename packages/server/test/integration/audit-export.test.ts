@@ -145,9 +145,11 @@ action(type="omfile" file="${file}" template="received")
     ['-n', '-f', configuration, '-i', path.join(folder, 'pid')],
     { stdio: 'ignore' },
   )
-  await expect.poll(() => fs.existsSync(portFile)).toBe(true)
+  // The file is there before the port is in it.
+  const port = () => Number(fs.existsSync(portFile) ? fs.readFileSync(portFile, 'utf8') : '')
+  await expect.poll(port).toBeGreaterThan(0)
   return {
-    port: Number(fs.readFileSync(portFile, 'utf8')),
+    port: port(),
     file,
     caFile: certFile,
     async [Symbol.asyncDispose]() {

@@ -6,14 +6,7 @@ import { Radicale } from '@gatehouse/testkit/caldav-server/radicale'
 import { describeServiceAdapter } from '@gatehouse/testkit/fake-service'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe } from 'vitest'
-import {
-  CalendarRig,
-  connectionTo,
-  creation,
-  icsText,
-  plainSettings,
-  quickTimeouts,
-} from '../calendar/kit.ts'
+import { CalendarRig, connectionTo, creation, icsText, plainSettings } from '../calendar/kit.ts'
 
 // Conformance of the calendar adapter, against a real server.
 describe.skipIf(!hasProgram('radicale'))('calendars', () => {
@@ -40,7 +33,7 @@ describe.skipIf(!hasProgram('radicale'))('calendars', () => {
     }
     for (let n = 0; n < 3; n += 1) await add()
     return {
-      adapter: createCalendarAdapter(quickTimeouts),
+      adapter: createCalendarAdapter(),
       connection: connectionTo(settings),
       wrong: { connection: connectionTo(settings, 'no-such-password'), secret: 'no-such-password' },
       writeId: () => ids.next('wr'),

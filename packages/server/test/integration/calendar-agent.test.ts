@@ -190,8 +190,11 @@ describe.skipIf(!hasProgram('radicale'))('an agent with calendars', () => {
     ] as const
     for (const [deed, reason] of deeds) {
       box.gate.decide = () => deed
-      await box.kit.app.syncService(box.kit.operator(), { name: 'calendar', full: false })
-      await until(async () => (await box.service()).reason?.includes(reason) ?? false, reason)
+      const heard = async () => {
+        await box.kit.app.syncService(box.kit.operator(), { name: 'calendar', full: false })
+        await until(async () => (await box.service()).reason?.includes(reason) ?? false, reason)
+      }
+      await (deed.kind === 'silence' ? box.quickly(heard) : heard())
       expect((await box.service()).status).toBe('degraded')
       expect((await box.events({ query: 'budget' })).length).toBe(1)
     }

@@ -14,7 +14,6 @@ import {
   openRig,
   outgoing,
   plainSettings,
-  quickTimeouts,
   stand,
 } from '../mail/kit.ts'
 
@@ -44,7 +43,7 @@ describe.skipIf(!hasProgram('dovecot'))('mail', () => {
     const change = (folder: string) =>
       elsewhere(server, folder, (client) => client.messageFlagsAdd('*', ['meanwhile'], {}))
     return {
-      adapter: createMailAdapter(quickTimeouts),
+      adapter: createMailAdapter(),
       connection: connectionTo(settings),
       wrong: { connection: connectionTo(settings, 'no-such-password'), secret: 'no-such-password' },
       writeId: () => ids.next('wr'),

@@ -13,7 +13,9 @@ import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectionTo, never, plainSettings, quickTimeouts } from '../mail/kit.ts'
 
-const adapter = createMailAdapter(quickTimeouts)
+const adapter = createMailAdapter()
+/** For servers that are silent. */
+const hasty = createMailAdapter(quickTimeouts)
 
 /** A server that says one thing to everybody. */
 const says = async (text: string) => {
@@ -41,13 +43,13 @@ describe.skipIf(!hasProgram('dovecot'))('testing a connection', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const check = async (change: JsonObject, password?: string) => {
+  const check = async (change: JsonObject, password?: string, by = adapter) => {
     const settings = plainSettings(server.imapPort, smtp.port, change)
-    return adapter.test(connectionTo(settings, password), never)
+    return by.test(connectionTo(settings, password), never)
   }
   /** Finding in one line: which check, what it found, what to do. */
-  const wrong = async (change: JsonObject, password?: string) =>
-    (await check(change, password))
+  const wrong = async (change: JsonObject, password?: string, by = adapter) =>
+    (await check(change, password, by))
       .filter(({ ok }) => !ok)
       .map(({ name, detail, fix }) => `${name}: ${detail} | ${fix}`)
 
@@ -127,7 +129,7 @@ describe.skipIf(!hasProgram('dovecot'))('testing a connection', () => {
   test('names TLS where there is none, and none where there is', async () => {
     const [clear] = await wrong({ imap_security: 'tls' })
     expect(clear).toContain('answers, but not with TLS | Check the port')
-    const [silent] = await wrong({ imap_port: server.imapsPort })
+    const [silent] = await wrong({ imap_port: server.imapsPort }, undefined, hasty)
     expect(silent).toContain('it took the connection and said nothing')
     const [upgrade] = await wrong({ smtp_security: 'starttls' })
     expect(upgrade).toContain('does not offer STARTTLS')
@@ -136,7 +138,7 @@ describe.skipIf(!hasProgram('dovecot'))('testing a connection', () => {
   test('gives up on a server that never says a word', async () => {
     await using gate = await TcpGate.open(server.imapPort)
     gate.behave({ kind: 'silent' })
-    const [line] = await wrong({ imap_port: gate.port })
+    const [line] = await wrong({ imap_port: gate.port }, undefined, hasty)
     expect(line).toContain('it took the connection and said nothing')
   })
 

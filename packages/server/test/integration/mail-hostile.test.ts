@@ -178,7 +178,10 @@ describe.skipIf(!hasProgram('dovecot'))('a mail server that fails', () => {
       await box.rig.account[Symbol.asyncDispose]()
       box.rig.cursor = null
       box.gate.behave(mode)
-      await expect(box.rig.sync()).rejects.toMatchObject({
+      const synced = () => box.rig.sync()
+      // Nonsense makes no answer: the client waits for one.
+      const isLeftWaiting = mode.kind === 'silent' || mode.kind === 'garbage'
+      await expect(isLeftWaiting ? box.rig.quickly(synced) : synced()).rejects.toMatchObject({
         type: 'ServiceUnavailable',
         message: expect.stringContaining(said),
       })

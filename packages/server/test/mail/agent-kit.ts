@@ -5,7 +5,7 @@ import type { Maildir } from '@gatehouse/testkit/mail-server/maildir'
 import { SmtpReceiver } from '@gatehouse/testkit/mail-server/smtp-receiver'
 import { TcpGate } from '@gatehouse/testkit/mail-server/tcp-gate'
 import { freely, ServiceKit } from '../proxy/service-kit.ts'
-import { plainSettings, quickTimeouts } from './kit.ts'
+import { plainSettings } from './kit.ts'
 
 /** A whole service with a mailbox: a real IMAP server behind a gate, and a receiver that counts. */
 export class MailKit extends ServiceKit {
@@ -31,7 +31,7 @@ export class MailKit extends ServiceKit {
     fill(server.maildir())
     const settings = plainSettings(gate.port, smtp.port)
     const connect = { settings, secrets: { password: server.password } }
-    const kit = await ServiceKit.connected(createMailAdapter(quickTimeouts), connect, policy)
+    const kit = await ServiceKit.connected(createMailAdapter(), connect, policy)
     return new MailKit(kit, server, smtp, gate)
   }
 

@@ -1,16 +1,17 @@
 import type { JsonObject } from '@gatehouse/server/ports/json'
 import type { MailAccount } from '@gatehouse/server/proxy/adapters/mail/mail-account'
 import { createMailAdapter } from '@gatehouse/server/proxy/adapters/mail/mail-adapter'
+import { type MailTimeouts, mailTimeouts } from '@gatehouse/server/proxy/adapters/mail/open-imap'
 import type { Dovecot } from '@gatehouse/testkit/mail-server/dovecot'
 import type { StoredMail } from '@gatehouse/testkit/mail-server/maildir'
 import type { SmtpReceiver } from '@gatehouse/testkit/mail-server/smtp-receiver'
 import { ImapFlow } from 'imapflow'
-import { AdapterRig, connectionOf } from '../proxy/adapter-rig.ts'
+import { AdapterRig, connectionOf, withQuick } from '../proxy/adapter-rig.ts'
 
 export { never } from '../proxy/adapter-rig.ts'
 
-/** Short, so that a test of a server that hangs does not. */
-export const quickTimeouts = { connectMs: 700, greetingMs: 700, idleMs: 900 }
+/** Of a test of a server that hangs, so that the test does not. */
+export const quickTimeouts: MailTimeouts = { connectMs: 700, greetingMs: 700, idleMs: 900 }
 
 /** A plain connection to servers of this machine, as an operator may set it up. */
 export const plainSettings = (
@@ -36,7 +37,12 @@ export class MailRig extends AdapterRig<MailAccount> {
   readonly order = 'newest_first'
 
   static async open(settings: JsonObject): Promise<MailRig> {
-    return new MailRig(await AdapterRig.opened(createMailAdapter(quickTimeouts), settings))
+    return new MailRig(await AdapterRig.opened(createMailAdapter({ ...mailTimeouts }), settings))
+  }
+
+  /** Gives up soon on a server that says nothing to a new connection. */
+  quickly<R>(work: () => Promise<R>): Promise<R> {
+    return withQuick(this.account.timeouts, quickTimeouts, work)
   }
 
   /** The messages of a folder as a write names them. */
