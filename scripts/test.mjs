@@ -39,7 +39,12 @@ const runTests = async (args) => {
     : missing.filter((m) => m.project).map((m) => `--project=!${m.project}`)
   await mkdir(path.dirname(reportFile), { recursive: true })
   await rm(reportFile, { force: true })
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
+  const reporters = [
+    '--reporter=default',
+    '--reporter=./scripts/lib/tell-failures.mjs',
+    '--reporter=json',
+    `--outputFile.json=${reportFile}`,
+  ]
   const [{ code }] = await Promise.all([
     run([...tools.vitest, 'run', ...reporters, ...left, ...args], {
       env: { ...process.env, ...env, GATEHOUSE_TEST_PROGRAMS: programsFile },
