@@ -88,7 +88,7 @@ export const outboundWith = (settings: WayOut = {}, deps: Partial<OutboundDeps> 
       'outbound.no_proxy': settings.noProxy ?? [],
       origins: settings.origins ?? {},
     },
-    { ownPorts: () => new Set(), resolve: namesFrom({}), connectTimeoutMs: 1_000, ...deps },
+    { ownPorts: () => new Set(), resolve: namesFrom({}), ...deps },
   )
 
 export const get = (url: string, change: object = {}) => ({
@@ -96,7 +96,7 @@ export const get = (url: string, change: object = {}) => ({
   method: 'GET',
   headers: {},
   body: null,
-  timeout_ms: 5_000,
+  timeout_ms: 60_000,
   redirects_max: 5,
   https_only: false,
   ...change,

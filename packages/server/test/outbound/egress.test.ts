@@ -165,7 +165,7 @@ const settings = async (port: number) => ({
     resolve: namesFrom({}),
     proxy: null,
     secureContext: undefined,
-    connectTimeoutMs: 1_000,
+    connectTimeoutMs: 20_000,
     isOpenPort: () => true,
   }),
   folder: '/tmp',
