@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { Installation, invoke, pause, type Run } from './support/server.ts'
+import { Installation, invoke, invokeOnce, pause, type Run } from './support/server.ts'
 
 const heapMib = 192
 const many = 30
@@ -17,7 +17,7 @@ const serving = async (run: Run, token: string, work: Promise<unknown>) => {
   })
   const counts = { served: 0, shed: 0, failed: 0 }
   for (; !done; await pause(20)) {
-    const { result, error } = await invoke(run, token, 'filesystem.read', { path: 'small.txt' })
+    const { result, error } = await invokeOnce(run, token, 'filesystem.read', { path: 'small.txt' })
     if (result?.success) counts.served += 1
     else if (error?.data?.['reason'] === 'overloaded') counts.shed += 1
     else counts.failed += 1

@@ -8,7 +8,7 @@ import { openBench } from '../../packages/server/test/kit/log-bench.ts'
 import { entryOf, ModelSource } from '../../packages/server/test/models/model-source.ts'
 import { Dashboard } from '../support/dashboard.ts'
 import { forgeEntry } from '../support/forge-entry.ts'
-import { invokeUntilTaken as invoke } from '../support/server.ts'
+import { invoke } from '../support/server.ts'
 
 describe.skipIf(!hasProgram('chromium'))('models and the log in the dashboard', () => {
   let dashboard: Dashboard

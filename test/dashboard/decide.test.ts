@@ -1,7 +1,7 @@
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard } from '../support/dashboard.ts'
-import { invokeUntilTaken as invoke } from '../support/server.ts'
+import { invoke } from '../support/server.ts'
 
 describe.skipIf(!hasProgram('chromium'))('the card of a request, before the decision', () => {
   let dashboard: Dashboard

@@ -2,7 +2,7 @@ import { hasProgram } from '@gatehouse/testkit/programs'
 import type { Worker } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard } from '../support/dashboard.ts'
-import { invokeUntilTaken as invoke } from '../support/server.ts'
+import { invoke } from '../support/server.ts'
 
 /** What the worker shows now. */
 const shown = (worker: Worker) =>

@@ -1,7 +1,7 @@
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard } from '../support/dashboard.ts'
-import { invokeUntilTaken as invoke } from '../support/server.ts'
+import { invoke } from '../support/server.ts'
 
 /** Where the focus is, in words, and whether a person sees it: drawn, on the screen, and under nothing else. */
 const focusNow = `(() => {

@@ -6,7 +6,7 @@ import { hasProgram } from '@gatehouse/testkit/programs'
 import type { Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard, password } from '../support/dashboard.ts'
-import { Installation, invokeUntilTaken as invoke } from '../support/server.ts'
+import { Installation, invoke } from '../support/server.ts'
 
 /** Every page and every tab that has an address of its own. */
 const views = [

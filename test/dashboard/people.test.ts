@@ -5,7 +5,7 @@ import { hasProgram } from '@gatehouse/testkit/programs'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard, password } from '../support/dashboard.ts'
-import { invokeUntilTaken as invoke } from '../support/server.ts'
+import { invoke } from '../support/server.ts'
 
 /** A button of each thing that only some may do, and where it stands. */
 const buttons: readonly (readonly [string, string, Permission])[] = [

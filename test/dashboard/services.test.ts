@@ -3,7 +3,7 @@ import { SmtpReceiver } from '@gatehouse/testkit/mail-server/smtp-receiver'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard } from '../support/dashboard.ts'
-import { invokeUntilTaken as invoke } from '../support/server.ts'
+import { invoke } from '../support/server.ts'
 
 const letter = (subject: string) =>
   `From: ben@example.net\r\nSubject: ${subject}\r\nMessage-ID: <${subject}@example.net>\r\n\r\nHello.\r\n`

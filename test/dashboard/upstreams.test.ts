@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard } from '../support/dashboard.ts'
-import { invokeUntilTaken as invoke, rpc } from '../support/server.ts'
+import { invoke, rpc } from '../support/server.ts'
 
 const program = realpathSync(
   new URL('../../packages/server/test/upstream/scripted-server.mjs', import.meta.url).pathname,

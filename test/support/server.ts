@@ -1,13 +1,13 @@
 import {
   type CliResult,
-  invoke,
+  invoke as invokeOnce,
   Installation as OfProgram,
   pause,
   type Run,
   rpc,
 } from '../../packages/cli/src/selftest/installation.ts'
 
-export { type CliResult, invoke, pause, type Run, rpc }
+export { type CliResult, invokeOnce, pause, type Run, rpc }
 
 export const bin = new URL('../../packages/cli/bin/gatehouse.js', import.meta.url).pathname
 
@@ -32,8 +32,8 @@ export const untilTaken = async <A extends Sheddable>(call: () => Promise<A>): P
   }
 }
 
-/** The same as `invoke`, made again while the service sheds it. */
-export const invokeUntilTaken: typeof invoke = (...call) => untilTaken(() => invoke(...call))
+/** Call that is made again while the service sheds it; `invokeOnce` is for tests of what is shed. */
+export const invoke: typeof invokeOnce = (...call) => untilTaken(() => invokeOnce(...call))
 
 /** Waits until it is so; the test's own time limit ends it. */
 export const until = async (isSo: () => Promise<boolean>): Promise<void> => {

@@ -16,11 +16,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { arch, env, getuid, platform } from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePorts } from './free-ports.ts'
 import { memoryOfFile } from './test-folders.ts'
 
 export type StartedPostgres = {
@@ -104,16 +104,6 @@ const lesserUser = (): { readonly uid: number; readonly gid: number } | null => 
   return null
 }
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
-
 type Child = {
   readonly ended: Promise<number | null>
   readonly running: () => boolean
@@ -190,7 +180,7 @@ const serve = async (
   { bin, data, folder, settings }: Place,
   remove: () => void,
 ): Promise<StartedPostgres> => {
-  const port = await freePort()
+  const [port = 0] = await freePorts(1)
   const chosen = {
     listen_addresses: '127.0.0.1',
     port: String(port),
@@ -227,7 +217,7 @@ const startPooler = async (
   folder: string,
   serverPort: number,
 ): Promise<Pick<StartedPostgres, 'url' | 'stop'>> => {
-  const port = await freePort()
+  const [port = 0] = await freePorts(1)
   const users = join(folder, 'pooler-users')
   writeFileSync(users, '"gatehouse" ""\n')
   const file = join(folder, 'pooler.ini')

@@ -10,7 +10,7 @@ import { entryOf, ModelSource } from '../../../packages/server/test/models/model
 import { OauthServers } from '../../../packages/server/test/upstream/oauth-server.ts'
 import { Dashboard } from '../../support/dashboard.ts'
 import { Keyboard } from '../../support/keyboard.ts'
-import { invokeUntilTaken as invoke } from '../../support/server.ts'
+import { invoke } from '../../support/server.ts'
 
 /** One action: how keys lead to it, and what is then true of the service. */
 export type Action = {

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { connect } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { freePorts } from '@gatehouse/testkit/mail-server/free-port'
+import { freePorts } from '@gatehouse/testkit/free-ports'
 import { programPath } from '@gatehouse/testkit/programs'
 
 const keyIn = (file: string): string => {

@@ -5,7 +5,8 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { freePorts } from '../free-ports.ts'
 
 /** A request as it comes by. */
 export type PassingRequest = {
@@ -37,21 +38,23 @@ export type GateDeed =
 /** A port in front of an HTTP server that passes, answers itself, cuts, lies or goes away. */
 export class HttpGate implements AsyncDisposable {
   readonly target: number
+  readonly port: number
   readonly seen: PassingRequest[] = []
   /** Answers of the server, whether or not anybody heard them. */
   readonly replies: { readonly method: string; readonly path: string; readonly status: number }[] =
     []
   decide: (request: PassingRequest) => GateDeed = () => null
-  port = 0
   #server: Server | null = null
   readonly #sockets = new Set<Socket>()
 
-  private constructor(target: number) {
+  private constructor(target: number, port: number) {
     this.target = target
+    this.port = port
   }
 
   static async open(target: number): Promise<HttpGate> {
-    const gate = new HttpGate(target)
+    const [port = 0] = await freePorts(1)
+    const gate = new HttpGate(target, port)
     await gate.up()
     return gate
   }
@@ -81,7 +84,6 @@ export class HttpGate implements AsyncDisposable {
       server.once('error', reject)
       server.listen(this.port, '127.0.0.1', resolve)
     })
-    this.port = (server.address() as AddressInfo).port
     this.#server = server
   }
 

@@ -13,7 +13,7 @@ import { rm } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePorts } from '../mail-server/free-port.ts'
+import { freePorts } from '../free-ports.ts'
 
 const program = '/usr/bin/radicale'
 const startsWithinMs = 120_000

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { freePorts } from '../free-ports.ts'
 
 /** How the way to a server behaves. All but `down` concern connections made from then on. */
 export type GateMode =
@@ -27,14 +28,16 @@ export class TcpGate implements AsyncDisposable {
   sent = 0
 
   readonly target: number
-  port = 0
+  readonly port: number
 
-  private constructor(target: number) {
+  private constructor(target: number, port: number) {
     this.target = target
+    this.port = port
   }
 
   static async open(targetPort: number): Promise<TcpGate> {
-    const gate = new TcpGate(targetPort)
+    const [port = 0] = await freePorts(1)
+    const gate = new TcpGate(targetPort, port)
     await gate.up()
     return gate
   }
@@ -62,7 +65,6 @@ export class TcpGate implements AsyncDisposable {
       server.once('error', reject)
       server.listen(this.port, '127.0.0.1', resolve)
     })
-    this.port = (server.address() as AddressInfo).port
     this.#server = server
   }
 
