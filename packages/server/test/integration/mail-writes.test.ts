@@ -244,7 +244,10 @@ describe.skipIf(!hasProgram('dovecot'))('changing a mailbox', () => {
       if (outcome.kind === 'not_executed') expect(moved).toBe(0)
       expect(proof.kind).toBe(moved === 5 ? 'executed' : 'not_executed')
       const undone = moved === 5 ? await rig.undo(write, capture) : null
-      if (undone) expect(undone, await server.log()).toMatchObject({ kind: 'undone' })
+      if (undone)
+        expect(undone, `${JSON.stringify(undone)}\n${await server.log()}`).toMatchObject({
+          kind: 'undone',
+        })
       await rig.sync()
       expect(server.maildir().list('INBOX')).toHaveLength(5)
     }
