@@ -257,7 +257,7 @@ test('a result is not for a token that was replaced meanwhile', async () => {
 })
 
 test('the time a request may take to arrive does not end one that waits', async () => {
-  await reopen({ headersTimeoutMs: 100, requestTimeoutMs: 200 })
+  await reopen({ headersTimeoutMs: 1_000, requestTimeoutMs: 2_000 })
   await using speaker = await rpcSpeaker(gateway, token)
   const call = speaker.call('filesystem.append', line)
   const [id = ''] = await asked()
