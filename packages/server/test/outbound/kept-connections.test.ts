@@ -11,6 +11,7 @@ import {
   textOf,
   type WayOut,
 } from '../../src/outbound/testing.ts'
+import { leavingPeer } from '../kit/leaving-peer.ts'
 import { makeAuthority, openSafe } from './safe-server.ts'
 
 const hello: RequestListener = (_request, response) => response.end('hello')
@@ -49,6 +50,26 @@ test('requests of one caller follow each other over one connection, and those of
   // At once they have one each.
   await Promise.all([alpha(), alpha(), alpha()])
   expect(server.connections()).toBe(4)
+})
+
+test('a request that comes before the end of a kept connection was heard is not sent into nothing', async () => {
+  await using peer = await leavingPeer()
+  const url = `http://127.0.0.1:${peer.port}/`
+  const outbound = outboundWith({ privateTargets: [`127.0.0.1:${peer.port}`] })
+  using kept = outbound.keepConnections(url)
+  const ask = async () => {
+    await using response = await kept.request(
+      get(url, { method: 'POST', body: Buffer.of(1) }),
+      never,
+    )
+    return textOf(response.body)
+  }
+  expect(await ask()).toBe('{}')
+  // The connection is free again.
+  await new Promise((resolve) => setImmediate(resolve))
+  peer.leave()
+  // Nobody listens there any more, which is known of a new connection; nothing was lost with the old one.
+  await expect(ask()).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } })
 })
 
 test('an answer without a body, and one that is encoded, leave the connection good for the next', async () => {
