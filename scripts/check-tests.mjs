@@ -8,7 +8,7 @@ import { projectOf, testLimits } from './lib/test-limits.mjs'
 const limits = [
   /^ *\}, (?<ms>[\d_]{4,})\)$/gm,
   /^ *\},\n(?: *\/\/.*\n)* *(?:\w+ \? [\d_]+ : )?(?<ms>[\d_]{4,}),\n *\)/gm,
-  /\btimeout: (?:\w+ \? [\d_]+ : )?(?<ms>[\d_]{4,})(?: \+ .*)?,?\s\s*\},\s*(?:async )?\(/g,
+  /\btimeout: (?:\w+ \? [\d_]+ : )?(?<ms>[\d_]{4,})(?: \+ .*)?,?\s+\},\s*(?:async )?\(/g,
 ]
 /** Waits of vitest that end after a second, whatever the limit of the test is. */
 const waits = /\bvi\.wait(?:For|Until)\(/g
