@@ -117,20 +117,18 @@ describe.skipIf(missing !== null)(
         )
         const stamps: LimitStamp[] = []
         let refusals = 0
-        const race = async (node: Storage, seed: number) => {
-          for (let round = 0; round < 25; round++)
-            await Promise.all(
-              Array.from({ length: 6 }, async (_, i) => {
-                const at = seed * 7 + round * 3 + i
-                const chosen = [keys[at % 4], keys[(at * 5 + 1) % 4], keys[at % 3]] as LimitKey[]
-                // Clocks of nodes are a little apart.
-                const verdict = await node.limits.take(chosen, 10_000 + round * 9 + seed * 4)
-                if (verdict.kind === 'allowed') stamps.push(...verdict.stamps)
-                else refusals += 1
-              }),
-            )
-        }
-        await Promise.all(nodes.map(race))
+        const race = (node: Storage, seed: number, round: number) =>
+          Array.from({ length: 6 }, async (_, i) => {
+            const at = seed * 7 + round * 3 + i
+            const chosen = [keys[at % 4], keys[(at * 5 + 1) % 4], keys[at % 3]] as LimitKey[]
+            // Clocks of nodes are a little apart.
+            const verdict = await node.limits.take(chosen, 10_000 + round * 9 + seed * 4)
+            if (verdict.kind === 'allowed') stamps.push(...verdict.stamps)
+            else refusals += 1
+          })
+        // Round by round: a node that is far ahead leaves the others few windows to race in.
+        for (let round = 0; round < 25; round += 1)
+          await Promise.all(nodes.flatMap((node, seed) => race(node, seed, round)))
         for (const { key, limit, window_ms } of keys) {
           const moments = stamps.filter((stamp) => stamp.key === key).map(({ at_ms }) => at_ms)
           for (const end of moments)
@@ -145,7 +143,8 @@ describe.skipIf(missing !== null)(
           expect(stored?.rows[0]).toEqual({ uses: moments.length })
         }
         expect(refusals).toBeGreaterThan(0)
-        expect(stamps.length).toBeGreaterThan(keys.length * 10)
+        // Windows moved on.
+        expect(stamps.length).toBeGreaterThan(keys.reduce((sum, { limit }) => sum + limit, 0))
       })
 
       test('say when the next use passes, to the millisecond, whichever of them took the others', async () => {
