@@ -12,8 +12,8 @@ const isFree = (port: number): Promise<boolean> =>
   })
 
 /**
- * Ports that nobody listens on now. No system gives them to somebody else: one stays free until it is listened on, and
- * while whoever listens there is down for a moment.
+ * Ports that nobody listens on now. The system gives none of them away by itself: only a test that draws the same one can
+ * take it before it is listened on, or while whoever listens there is down for a moment.
  */
 export const freePorts = async (count: number): Promise<number[]> => {
   const ports = new Set<number>()
