@@ -202,6 +202,26 @@ test('asks with the ETag it has, and again after a day', async () => {
   expect(await idsOf(kit)).toEqual([...builtIns, 'one', 'two'])
 })
 
+test('asking for it now is answered by no request that was sent before', async () => {
+  source.json('/now.json', catalogOf(entry('one')))
+  await using kit = await openModelKit(source, { catalogUrl: source.url('/now.json') })
+  await kit.models()
+  const held: (() => void)[] = []
+  source.on('/now.json', (_request, response) => {
+    const body = JSON.stringify(catalogOf(entry('one')))
+    held.push(() => response.writeHead(200).end(body))
+  })
+  const first = kit.kit.app.refreshCatalog(kit.op)
+  await expect.poll(() => held.length).toBe(1)
+  source.json('/now.json', catalogOf(entry('one'), entry('two')))
+  const later = [1, 2].map(() => kit.kit.app.refreshCatalog(kit.op))
+  held[0]?.()
+  await Promise.all([first, ...later])
+  expect(await idsOf(kit)).toEqual([...builtIns, 'one', 'two'])
+  // One request for both who came later.
+  expect(source.of('/now.json')).toHaveLength(3)
+})
+
 test('a catalog that breaks takes its models away, and gives them back once it is mended', async () => {
   source.json('/models.json', catalogOf(entry('one')))
   await using kit = await openModelKit(source)

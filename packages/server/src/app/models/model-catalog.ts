@@ -77,6 +77,8 @@ export class ModelCatalog {
     if (source.url === null)
       throw new GatehouseError('CatalogUnavailable', { detail: 'catalog.url is not set' })
     await this.#ready()
+    // A request that is on its way may have its answer already: older than what was asked for.
+    await this.#fetching
     await this.#fetch()
     const state = this.look()
     const facts = { url: source.url, status: state.status, dropped: state.dropped.length }
