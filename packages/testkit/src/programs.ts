@@ -19,6 +19,7 @@ const places = {
   sshd: '/usr/sbin/sshd',
   caddy: '/usr/bin/caddy',
   nginx: '/usr/sbin/nginx',
+  prlimit: '/usr/bin/prlimit',
   pgbouncer: '/usr/sbin/pgbouncer',
   promtool: '/usr/bin/promtool',
   'systemd-analyze': '/usr/bin/systemd-analyze',

@@ -28,10 +28,10 @@ export type StartInput = {
   readonly io: Pick<Io, 'env' | 'self'>
 }
 
-const failed = async (log: string, code: number | null): Promise<CliError> => {
+const failed = async (log: string, how: string | null): Promise<CliError> => {
   const lines = (await readFile(log, 'utf8').catch(() => '')).trim().split('\n')
   const last = lines.findLast((line) => line.startsWith('error:')) ?? lines.at(-1) ?? ''
-  const why = code === null ? `it did not listen within ${startMs / 1000} s` : `exit code ${code}`
+  const why = how ?? `it did not listen within ${startMs / 1000} s`
   return new CliError(
     'NotStarted',
     exitCodes.notReachable,
@@ -59,15 +59,17 @@ export async function startService({ dataDir, configFile, locate, io }: StartInp
     },
   )
   closeSync(output)
-  let exitCode: number | null = null
+  let how: string | null = null
   let endMs = performance.now() + startMs
-  child.once('exit', (code) => {
-    exitCode = code ?? 1
+  const ended = (said: string): void => {
+    how = said
     endMs = performance.now() + otherMs
-  })
+  }
+  child.once('exit', (code) => ended(`exit code ${code ?? 1}`))
+  child.once('error', ({ message }) => ended(message))
   child.unref()
   while (!(await locate())) {
-    if (performance.now() > endMs) throw await failed(log, exitCode)
+    if (performance.now() > endMs) throw await failed(log, how)
     await new Promise((resolve) => setTimeout(resolve, lookMs))
   }
 }

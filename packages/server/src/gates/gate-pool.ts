@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { GatehouseError } from '@gatehouse/contract'
+import { describeSystemFailure } from '../domain/system-failure.ts'
 import type { GateQuestion } from '../ports/gates.ts'
 import type { Log } from '../ports/log.ts'
 import { type Envelope, GateLink, gateName } from './gate-link.ts'
@@ -78,14 +79,28 @@ class Gate {
   /** Resolves when it serves. Raises why it could not start. */
   start(): Promise<void> {
     const startedMs = performance.now()
-    const child = fork(fileURLToPath(this.#parts.program), [], {
-      serialization: 'advanced',
-      // Output for the person who starts the service comes from the first process alone.
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    })
-    this.#child = child
     this.#refusal = null
     return new Promise((resolve, reject) => {
+      const ended = (how: string, cause?: unknown): void => {
+        const detail = `${gateName(this.index)} ${how}`
+        reject(new GatehouseError('StorageUnavailable', { detail }, { cause }))
+        this.#ended(startedMs, how)
+      }
+      const neverBegan = (cause: unknown): void =>
+        ended(`cannot be started: ${describeSystemFailure(cause)}`, cause)
+      let child: ChildProcess
+      try {
+        child = this.#fork()
+      } catch (cause) {
+        return neverBegan(cause)
+      }
+      const hasBegun = child.pid !== undefined
+      child.on('error', (cause) => {
+        if (!hasBegun) neverBegan(cause)
+      })
+      // One that was never started does not exit, and may have no channel.
+      if (!hasBegun) return
+      this.#child = child
       child.on('message', (message: FromGate) => {
         if (message.kind === 'envelope') return this.#relay(message.envelope)
         if (message.kind === 'failed') {
@@ -99,11 +114,7 @@ class Gate {
         for (const envelope of this.#held.splice(0)) this.#post({ kind: 'envelope', envelope })
         resolve()
       })
-      child.on('error', reject)
-      child.once('exit', (code, signal) => {
-        reject(this.#endedBy(code, signal))
-        this.#ended(startedMs, code, signal)
-      })
+      child.once('exit', (code, signal) => ended(`ended with ${signal ?? code}`))
       const { index } = this
       const begin: GateBegin = { ...this.#shared, index, count: this.#parts.count }
       this.#post({ kind: 'begin', begin })
@@ -148,28 +159,28 @@ class Gate {
     this.#child?.send(message, () => {})
   }
 
-  #endedBy(code: number | null, signal: string | null): GatehouseError {
-    const detail = `${gateName(this.index)} ended with ${signal ?? code}`
-    return new GatehouseError('StorageUnavailable', { detail })
+  #fork(): ChildProcess {
+    return fork(fileURLToPath(this.#parts.program), [], {
+      serialization: 'advanced',
+      // Output for the person who starts the service comes from the first process alone.
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
   }
 
-  #ended(startedMs: number, code: number | null, signal: string | null): void {
+  #ended(startedMs: number, how: string): void {
     this.#isReady = false
     this.#child = null
     this.#link.lost(this.index)
     if (this.#stopping) return
-    const said = this.#refusal ? `does not start: ${this.#refusal}` : `ended with ${signal ?? code}`
+    const said = this.#refusal ? `does not start: ${this.#refusal}` : how
     this.fault = `it ${said}, and is started again`
     if (performance.now() - startedMs > soundMs) this.#ends = 0
     const waitMs = againMs[Math.min(this.#ends++, againMs.length - 1)]
-    this.#parts.log.error(
-      { gate: this.index + 1, code, signal },
-      'a gate process ended; starting it again',
-    )
+    const { log } = this.#parts
+    log.error({ gate: this.index + 1, how }, 'a gate process ended; starting it again')
     this.#again = setTimeout(() => {
       this.start().catch((cause: unknown) => {
-        this.fault = cause instanceof GatehouseError ? cause.message : 'it cannot be started'
-        this.#parts.log.error({ err: cause, gate: this.index + 1 }, 'a gate process does not start')
+        log.error({ err: cause, gate: this.index + 1 }, 'a gate process does not start')
       })
     }, waitMs)
   }

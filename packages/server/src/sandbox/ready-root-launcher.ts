@@ -50,9 +50,12 @@ export class ReadyRootLauncher implements Disposable {
   #started(): ChildProcess | null {
     try {
       const launcher = this.#start()
+      launcher.on('error', () => {})
+      // One that was never started may have no streams either.
+      if (launcher.pid === undefined) return null
       // A taker of one that has ended meanwhile hears of it by its channel.
-      for (const one of [launcher, ...launcher.stdio]) one?.on('error', () => {})
-      return launcher.pid === undefined ? null : launcher
+      for (const stream of launcher.stdio) stream?.on('error', () => {})
+      return launcher
     } catch {
       return null
     }

@@ -63,7 +63,6 @@ export const spawnUnconfined = async (spec: SandboxSpec): Promise<SandboxChild> 
     shell: false,
     detached: true,
   })
-  for (const stream of [child.stdout, child.stderr]) stream.on('readable', () => {})
   const group = (signal: NodeJS.Signals) => {
     try {
       process.kill(-(child.pid as number), signal)
@@ -75,6 +74,9 @@ export const spawnUnconfined = async (spec: SandboxSpec): Promise<SandboxChild> 
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve)
       child.once('error', reject)
+      // One that was never started may have no streams.
+      if (child.pid === undefined) return
+      for (const stream of [child.stdout, child.stderr]) stream.on('readable', () => {})
     })
   } catch (cause) {
     relay?.close()

@@ -89,7 +89,9 @@ export async function npmInstall(
   const end = () => void child.kill('SIGKILL')
   const timer = setTimeout(end, timeoutMs)
   signal.addEventListener('abort', end, { once: true })
-  for (const stream of [child.stdout, child.stderr])
+  // One that was never started may have no streams.
+  const streams = child.pid === undefined ? [] : [child.stdout, child.stderr]
+  for (const stream of streams)
     stream.setEncoding('utf8').on('data', (text: string) => {
       done += text.match(fetched)?.length ?? 0
       said = (said + text).slice(-keptMax)
