@@ -154,6 +154,12 @@ const programs = [
     suites: 'a witness over ssh',
   },
   {
+    name: 'prlimit',
+    file: '/usr/bin/prlimit',
+    from: 'util-linux',
+    suites: 'programs where no descriptor is left',
+  },
+  {
     name: 'pgbouncer',
     file: '/usr/sbin/pgbouncer',
     from: 'pgbouncer',
