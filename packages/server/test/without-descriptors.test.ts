@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { hasProgram } from '@gatehouse/testkit/programs'
 import { makeTemporaryFolder } from '@gatehouse/testkit/temporary-folder'
-import { canLimitDescriptors, withoutDescriptors } from '@gatehouse/testkit/without-descriptors'
+import { withoutDescriptors } from '@gatehouse/testkit/without-descriptors'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { GatePool } from '../src/gates/gate-pool.ts'
 import { npmInstall } from '../src/inference/engine/npm-install.ts'
@@ -16,7 +17,7 @@ const { signal } = new AbortController()
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 // An error of a process that nobody hears ends this one, as it would the service.
-describe.runIf(canLimitDescriptors)('where no descriptor is left, and no process begins,', () => {
+describe.runIf(hasProgram('prlimit'))('where no descriptor is left, and no process begins,', () => {
   test('a program without a sandbox fails, and says why', async () => {
     const spec = {
       ...{ program: '/bin/true', args: [], environment: {}, working_directory: '/', mounts: [] },

@@ -177,7 +177,7 @@ class Gate {
     if (performance.now() - startedMs > soundMs) this.#ends = 0
     const waitMs = againMs[Math.min(this.#ends++, againMs.length - 1)]
     const { log } = this.#parts
-    log.error({ gate: this.index + 1, how }, 'a gate process ended; starting it again')
+    log.error({ gate: this.index + 1, how }, 'a gate process is down; starting it again')
     this.#again = setTimeout(() => {
       this.start().catch((cause: unknown) => {
         log.error({ err: cause, gate: this.index + 1 }, 'a gate process does not start')
