@@ -1,8 +1,12 @@
 import fs from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { afterTurns } from '@gatehouse/testkit/after-turns'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Bench, openBench } from '../../test/kit/log-bench.ts'
+import type { Log } from '../ports/log.ts'
+import { type CheckpointCopy, openCheckpointCopy } from './checkpoint-copy.ts'
 import { checkpointsFile } from './checkpoints.ts'
 import { setAsideFile } from './set-aside.ts'
 import { everything } from './testing.ts'
@@ -118,4 +122,50 @@ test('damage in the copy is reported and moved aside, and what other nodes wrote
   const left = fs.readFileSync(copy, 'utf8')
   expect(left).toContain('gatehouse/audit/node-2\n3\n')
   expect(left).not.toContain('main\n7\n')
+})
+
+const noLog = { error: () => undefined } as unknown as Log
+
+/** What a new copy holds into which these notes were put at once. */
+const copied = async (
+  notes: readonly string[],
+  meanwhile?: (copy: CheckpointCopy) => Promise<void>,
+) => {
+  const copy = openCheckpointCopy(path.join(elsewhere(), 'checkpoints.log'), noLog)
+  if (!copy) throw new Error('there is no copy')
+  for (const note of notes) copy.add(`${note}\n`)
+  await meanwhile?.(copy)
+  await copy[Symbol.asyncDispose]()
+  return fs.readFileSync(copy.file, 'utf8').split('\n\n').slice(0, -1)
+}
+
+test('no note is lost while another is written, however many wait', async () => {
+  const notes = Array.from({ length: 20_001 }, (_, at) => String(at))
+  expect(await copied(notes)).toEqual(notes)
+})
+
+test('a note that comes in whichever turn the last one was written is written as well', async () => {
+  const some = await open(path.join(elsewhere(), 'some'), 'w')
+  await some.close()
+  const handles = Object.getPrototypeOf(some) as FileHandle
+  const dispose = handles[Symbol.asyncDispose]
+  onTestFinished(() => {
+    handles[Symbol.asyncDispose] = dispose
+  })
+  for (let turns = 0; turns < 12; turns += 1) {
+    const addInTime = (copy: CheckpointCopy) =>
+      new Promise<void>((added) => {
+        handles[Symbol.asyncDispose] = function () {
+          handles[Symbol.asyncDispose] = dispose
+          const closed = dispose.call(this)
+          void afterTurns(closed, turns, () => {
+            copy.add('second\n')
+            added()
+          })
+          return closed
+        }
+      })
+    const notes = await copied(['first'], addInTime)
+    expect([turns, ...notes]).toEqual([turns, 'first', 'second'])
+  }
 })

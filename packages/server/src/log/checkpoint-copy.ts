@@ -59,11 +59,19 @@ export const openCheckpointCopy = (file: string | null, log: Log): CheckpointCop
   let writing: Promise<void> | null = null
   const write = async (): Promise<void> => {
     while (waiting.length > 0) {
-      const count = waiting.length
-      await append(waiting.join(''))
-      waiting.splice(0, count)
-      failure = null
+      const notes = waiting.splice(0)
+      try {
+        await append(notes.join(''))
+        failure = null
+      } catch (cause) {
+        failed(cause)
+        waiting.unshift(...notes)
+        waiting.splice(0, waiting.length - waitingMax)
+        break
+      }
     }
+    // In the turn of the last look: a note that comes after it is written anew.
+    writing = null
   }
   return {
     file,
@@ -90,10 +98,6 @@ export const openCheckpointCopy = (file: string | null, log: Log): CheckpointCop
       if (waiting.length >= waitingMax) waiting.shift()
       waiting.push(`${note}\n`)
       writing ??= write()
-        .catch(failed)
-        .finally(() => {
-          writing = null
-        })
     },
     async [Symbol.asyncDispose]() {
       await writing

@@ -1,4 +1,5 @@
 import type { GatehouseEvent } from '@gatehouse/contract'
+import { afterTurns } from '@gatehouse/testkit/after-turns'
 import { expect, test } from 'vitest'
 import { createClock } from '../../platform/clock.ts'
 import { createEventBus } from '../../platform/event-bus.ts'
@@ -117,6 +118,26 @@ test('events of a store that failed are told once it works again, in order', asy
   await expect.poll(() => a.warned).toHaveLength(1)
   publish(a, 1)
   await expect.poll(() => numbersOf(b.heard)).toEqual([0, 1])
+})
+
+test('an event that comes in whichever turn the last ones were stored is stored as well', async () => {
+  for (let turns = 0; turns < 12; turns += 1) {
+    const store = new CommonStore()
+    const next: Promise<void>[] = []
+    {
+      await using a = await openNode(store, 'a')
+      const add = store.sharedEvents.add
+      store.sharedEvents.add = (events) => {
+        const adding = add(events)
+        if (next.length === 0) next.push(afterTurns(adding, turns, () => publish(a, 1)))
+        return adding
+      }
+      publish(a, 0)
+      await expect.poll(() => next).toHaveLength(1)
+      await next[0]
+    }
+    expect([turns, ...store.rows.map(({ event }) => event.data['at'])]).toEqual([turns, 0, 1])
+  }
 })
 
 test('more events of one moment than a page has hold up nothing', async () => {

@@ -70,9 +70,7 @@ export class EventSharing {
     if (Object.keys(event.data).length === 0) return
     this.#waiting.push(event)
     if (this.#waiting.length > waitingMax) this.#waiting.shift()
-    this.#storing ??= this.#store().finally(() => {
-      this.#storing = null
-    })
+    this.#storing ??= this.#store()
   }
 
   async #store(): Promise<void> {
@@ -86,11 +84,13 @@ export class EventSharing {
         await storage.sharedEvents.add(events.map((event): SharedEvent => ({ event, node, at_ms })))
       } catch (cause) {
         log.warn({ err: cause, events: events.length }, 'events could not be told to other nodes')
-        if (signal.aborted) return
+        if (signal.aborted) break
         this.#waiting = [...events, ...this.#waiting].slice(-waitingMax)
         await clock.sleep(lookEveryMs, signal)
       }
     }
+    // In the turn of the last look: an event that comes after it begins anew.
+    this.#storing = null
   }
 
   async #read(): Promise<void> {

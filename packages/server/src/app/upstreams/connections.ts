@@ -284,7 +284,7 @@ export class Connections {
   #listAgain(order: UpstreamOrder, live: Live): void {
     live.tools = []
     live.hasChanged = true
-    live.listing ??= this.#listChanged(order, live).finally(() => delete live.listing)
+    live.listing ??= this.#listChanged(order, live)
   }
 
   async #listChanged(order: UpstreamOrder, live: Live): Promise<void> {
@@ -303,6 +303,8 @@ export class Connections {
       )
       await live.connection.close()
     }
+    // In the turn of the last look: a change after it is listed anew.
+    delete live.listing
   }
 
   async #makeRoom(name: string): Promise<void> {

@@ -185,11 +185,7 @@ class Subscription implements Disposable {
     this.#hasChanged = true
     if (this.#isTelling) return
     this.#isTelling = true
-    this.#tell()
-      .catch((cause: unknown) => this.#failed(cause))
-      .finally(() => {
-        this.#isTelling = false
-      })
+    this.#tell().catch((cause: unknown) => this.#failed(cause))
   }
 
   async #tell(): Promise<void> {
@@ -201,6 +197,8 @@ class Subscription implements Disposable {
       else if (this.#isLast) return this.#end()
       await this.#deps.clock.sleep(paceMs, signal)
     }
+    // In the turn of the last look: a change after it is told anew.
+    this.#isTelling = false
   }
 
   /** @SECURITY By the policy of now: that a resource changes is told to nobody who may not read it; upstream/subscriptions.test.ts. */
