@@ -1,5 +1,6 @@
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
-import { openProxyKit, type ProxyKit, until } from './kit.ts'
+import { openProxyKit, type ProxyKit } from './kit.ts'
 
 /** A fake that can be heard: whoever listens is told by `speak`, and ended by `hangUp`. */
 const openHeard = async () => {
@@ -33,11 +34,11 @@ const openHeard = async () => {
       for (const { end } of listeners) end()
     },
     /** Moves on by a second, again and again, until it holds. */
-    later: (condition: () => boolean | Promise<boolean>, what: string) =>
+    later: (condition: () => boolean | Promise<boolean>) =>
       until(async () => {
         await look()
         return condition()
-      }, what),
+      }),
     [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
   }
 }
@@ -47,18 +48,18 @@ const entries = async (proxy: ProxyKit) => (await proxy.service()).replica_entri
 test('what a service tells of is read long before the next sync is due', async () => {
   await using heard = await openHeard()
   const { proxy } = heard
-  await heard.later(() => heard.listening() === 1, 'listening')
+  await heard.later(() => heard.listening() === 1)
   proxy.server.put('things', 'new', 'just now')
-  await heard.later(async () => true, 'a moment')
+  await heard.later(async () => true)
   expect(await entries(proxy)).toBe(0)
   heard.speak()
-  await heard.later(async () => (await entries(proxy)) === 1, 'the sync')
+  await heard.later(async () => (await entries(proxy)) === 1)
 })
 
 test('what is told while a sync runs is not lost in it', async () => {
   await using heard = await openHeard()
   const { proxy } = heard
-  await heard.later(() => heard.listening() === 1, 'listening')
+  await heard.later(() => heard.listening() === 1)
   let told = false
   proxy.server.fault = ({ kind }) => {
     // Behind the last page of the run: only another run can bring it.
@@ -72,14 +73,49 @@ test('what is told while a sync runs is not lost in it', async () => {
     return null
   }
   heard.speak()
-  await heard.later(async () => (await entries(proxy)) === 1, 'the second sync')
+  await heard.later(async () => (await entries(proxy)) === 1)
   expect(told).toBe(true)
+})
+
+test('listening goes on through a sync, also one that reads everything anew', async () => {
+  await using heard = await openHeard()
+  const { proxy } = heard
+  await heard.later(() => heard.listening() === 1)
+  for (const full of [false, true]) {
+    const { requests } = proxy.server
+    await proxy.kit.app.syncService(proxy.kit.operator(), { name: 'fake', full })
+    const states = new Set<string>()
+    await heard.later(async () => {
+      const { status } = await proxy.service()
+      states.add(`${status} ${heard.listening()}`)
+      return proxy.server.requests > requests && status === 'connected'
+    })
+    for (let n = 0; n < 20; n += 1) {
+      proxy.kit.clock.move(1_000)
+      await new Promise((resolve) => setImmediate(resolve))
+      states.add(`connected ${heard.listening()}`)
+    }
+    expect([...states].filter((state) => !state.endsWith(' 1'))).toEqual([])
+  }
+})
+
+test('what is told while another node reads is read after it', async () => {
+  await using heard = await openHeard()
+  const { proxy } = heard
+  await heard.later(() => heard.listening() === 1)
+  const nowMs = proxy.kit.clock.now()
+  const lease = { nowMs, untilMs: nowMs + 10_000 }
+  await proxy.kit.storage.services.lease('fake', 'another node', lease)
+  proxy.server.put('things', 'late', 'behind what it has passed')
+  heard.speak()
+  await heard.later(async () => (await entries(proxy)) === 1)
+  expect(proxy.kit.clock.now() - nowMs).toBeGreaterThanOrEqual(10_000)
 })
 
 test('a service that speaks without end is read once a second', async () => {
   await using heard = await openHeard()
   const { proxy } = heard
-  await heard.later(() => heard.listening() === 1, 'listening')
+  await heard.later(() => heard.listening() === 1)
   const before = proxy.server.requests
   for (let n = 0; n < 200; n += 1) {
     heard.speak()
@@ -92,21 +128,21 @@ test('a service that speaks without end is read once a second', async () => {
 test('listening ends with the service, with its failure, and begins again once it works', async () => {
   await using heard = await openHeard()
   const { proxy } = heard
-  await heard.later(() => heard.listening() === 1, 'listening')
+  await heard.later(() => heard.listening() === 1)
   proxy.server.fault = () => 'refuse'
   heard.speak()
-  await heard.later(() => heard.listening() === 0, 'the end of listening')
+  await heard.later(() => heard.listening() === 0)
   expect((await proxy.service()).status).toBe('degraded')
   proxy.server.fault = () => null
-  await heard.later(() => heard.listening() === 1, 'listening again')
+  await heard.later(() => heard.listening() === 1)
   await proxy.kit.app.disconnectService(proxy.kit.operator(), { name: 'fake', forget: false })
-  await heard.later(() => heard.listening() === 0, 'the end with the service')
+  await heard.later(() => heard.listening() === 0)
 })
 
 test('a service that ends it at once is asked again after the next sync, not at once', async () => {
   await using heard = await openHeard()
   const { proxy } = heard
-  await heard.later(() => heard.listening() === 1, 'listening')
+  await heard.later(() => heard.listening() === 1)
   const before = heard.begun()
   heard.hangUp()
   for (let n = 0; n < 20; n += 1) {
@@ -115,5 +151,5 @@ test('a service that ends it at once is asked again after the next sync, not at 
   }
   expect(heard.begun()).toBe(before)
   await proxy.kit.app.syncService(proxy.kit.operator(), { name: 'fake', full: false })
-  await heard.later(() => heard.begun() === before + 1, 'the next time')
+  await heard.later(() => heard.begun() === before + 1)
 })

@@ -17,17 +17,14 @@ export class Listeners {
   readonly #open = new Map<string, Listener>()
   readonly #running = new Set<Promise<void>>()
   readonly #news = new Set<string>()
+  /** Services that this node reads at the moment, and whether something was heard of them before. */
+  readonly #reading = new Map<string, boolean>()
   /** The last sync of this node, by service. */
   readonly #reads = new Map<string, Read>()
 
   constructor(deps: ProxyDeps, nudge: () => void) {
     this.#deps = deps
     this.#nudge = nudge
-  }
-
-  /** After a sync by this node. What is heard from now on is not in it. */
-  wasRead(name: string): void {
-    this.#reads.set(name, { atMs: this.#deps.clock.wall(), listenedSince: false })
   }
 
   /** Whether a sync is due for what was heard. */
@@ -37,9 +34,18 @@ export class Listeners {
     return status === 'connected' && rested && this.#news.has(name)
   }
 
-  /** Before a sync: what was heard until now is covered by it. */
+  /** Before a sync by this node: what was heard until now is covered by it. */
   begins(name: string): void {
-    this.#news.delete(name)
+    this.#reading.set(name, this.#news.delete(name))
+  }
+
+  /** After a sync by this node, or after none, such as where another one reads. */
+  ended(name: string, wasRead: boolean): void {
+    const hadNews = this.#reading.get(name) ?? false
+    this.#reading.delete(name)
+    if (wasRead) this.#reads.set(name, { atMs: this.#deps.clock.wall(), listenedSince: false })
+    // Another node may have passed the change before it was told of.
+    else if (hadNews) this.#news.add(name)
   }
 
   /** Begins and ends listening as the services stand now. */
@@ -63,7 +69,10 @@ export class Listeners {
   /** As long as it works, and no other node has read it since. */
   #isOurs({ name, status, last_sync_ms }: StoredService): boolean {
     const read = this.#reads.get(name)
-    return status === 'connected' && read !== undefined && (last_sync_ms ?? 0) <= read.atMs
+    if (read === undefined) return false
+    // Syncs may read everything anew, and the end of one is stored before it is known here.
+    if (this.#reading.has(name)) return status === 'connected' || status === 'syncing'
+    return status === 'connected' && (last_sync_ms ?? 0) <= read.atMs
   }
 
   #beginOnce(service: StoredService): void {

@@ -94,13 +94,14 @@ export class SyncRunner {
       if (next_sync_ms > nowMs && !this.#listeners.hasNews(service)) continue
       this.#listeners.begins(name)
       const run = syncService(this.#deps, name)
-        .then((went) => {
-          if (went) this.#listeners.wasRead(name)
-        })
         .catch((cause: unknown) => {
           log.error({ err: cause, service: name }, 'a sync ended unexpectedly')
+          return false
         })
-        .finally(() => this.#running.delete(name))
+        .then((went) => {
+          this.#listeners.ended(name, went)
+          this.#running.delete(name)
+        })
       this.#running.set(name, run)
     }
   }
