@@ -1,5 +1,5 @@
 // Tests depend on no clock of a machine that others use as well: none has a limit of its own below that of its project, none
-// waits by a clock of its own, and none holds a time that passed meanwhile to less than half a minute.
+// waits by a clock or a count of its own, and none holds a time that passed meanwhile to less than half a minute.
 import { pathToFileURL } from 'node:url'
 import { testFiles } from './lib/files.mjs'
 import { projectOf, testLimits } from './lib/test-limits.mjs'
@@ -12,6 +12,9 @@ const limits = [
 ]
 /** Waits of vitest that end after a second, whatever the limit of the test is. */
 const waits = /\bvi\.wait(?:For|Until)\(/g
+/** Waits that give up after so many looks, whatever the limit of the test is. */
+const counted =
+  /\bfor \(let tries = 0; [^\n]*\)(?:(?!\n *\}\n)[\s\S]){0,300}?\b(?:setTimeout|pause)\(/g
 const passed =
   /expect\((?:performance|Date)\.now\(\) - \w+\)\s*\.toBeLessThan(?:OrEqual)?\((?<ms>[\d_]+)\)/g
 const heldMin = 30_000
@@ -47,6 +50,10 @@ export const findShortLimits = (file, text) => {
     ...[...text.matchAll(waits)].map(
       ({ index }) =>
         `${placeOf(file, text, index)} vi.wait: use expect.poll, which waits a third of the limit`,
+    ),
+    ...[...text.matchAll(counted)].map(
+      ({ index }) =>
+        `${placeOf(file, text, index)} counted looks: use until (@gatehouse/testkit/until), which the limit ends`,
     ),
   ]
 }

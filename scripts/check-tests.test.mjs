@@ -40,6 +40,16 @@ test.each([
   ['test/a.test.ts', '\n  await vi.waitFor(() => {})\n', 'test/a.test.ts:2 vi.wait'],
   ['test/a.test.ts', 'await vi.waitUntil(() => done)\n', 'test/a.test.ts:1 vi.wait'],
   [
+    'test/a.test.ts',
+    '\nfor (let tries = 0; tries < 9 && !isSo(); tries += 1)\n  await pause(5)\n',
+    'test/a.test.ts:2 counted looks',
+  ],
+  [
+    'test/a.test.ts',
+    'for (let tries = 0; tries < 9; tries += 1) {\n  if (await isSo()) return\n  await new Promise((done) => setTimeout(done, 1))\n}\n',
+    'test/a.test.ts:1 counted looks',
+  ],
+  [
     'packages/a/src/a.test.ts',
     '  timeout: 20_000,\n}, () => {\n',
     'packages/a/src/a.test.ts:1 20_000 ms',

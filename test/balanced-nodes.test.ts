@@ -17,11 +17,12 @@ import { text } from 'node:stream/consumers'
 import { startPostgres } from '@gatehouse/testkit'
 import { freePorts } from '@gatehouse/testkit/free-ports'
 import { hasProgram } from '@gatehouse/testkit/programs'
+import { until } from '@gatehouse/testkit/until'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { createDatabase } from '../packages/server/src/storage/postgres/testing.ts'
 import { declares, ModernPeer } from '../packages/server/test/kit/modern-peer.ts'
-import { Installation, invoke, type Run, rpc, until } from './support/server.ts'
+import { Installation, invoke, type Run, rpc } from './support/server.ts'
 
 // The file in packaging/proxy, with this machine's ports and without TLS in front: reverse-proxy.test.ts has that.
 

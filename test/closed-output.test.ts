@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { openSync } from 'node:fs'
 import { platform } from 'node:process'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
-import { bin, Installation, invoke, until } from './support/server.ts'
+import { bin, Installation, invoke } from './support/server.ts'
 
 test('a server whose output nobody reads any more serves on, and counts what it could not log', async () => {
   await using gate = new Installation()

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
-import { Installation, invoke, pause, type Run } from './support/server.ts'
+import { Installation, invoke, type Run } from './support/server.ts'
 
 type Answer = { readonly status: number; readonly text: string; readonly cookie: string }
 
@@ -37,12 +38,8 @@ const browse =
 
 /** The token of the link that the server prints: a moment after run.json says that it listens. */
 const printedToken = async (installation: Installation): Promise<string> => {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const [link] = /https:\S+#setup=\S+/.exec(installation.output) ?? []
-    if (link !== undefined) return new URL(link).hash.replace('#setup=', '')
-    await pause(25)
-  }
-  throw new Error(`no link was printed: ${installation.output}`)
+  const [link] = await until(() => /https:\S+#setup=\S+/.exec(installation.output))
+  return new URL(link).hash.replace('#setup=', '')
 }
 
 test('a person sets up, logs in, and lets what an agent asked for happen', async () => {

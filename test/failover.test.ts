@@ -1,9 +1,10 @@
 import { startPostgres } from '@gatehouse/testkit'
+import { until } from '@gatehouse/testkit/until'
 import { afterAll, expect, test } from 'vitest'
 import { exportedEntries } from '../packages/cli/src/selftest/exported-entries.ts'
 import { createDatabase, query } from '../packages/server/src/storage/postgres/testing.ts'
 import { openDatabaseAddress, portOf } from './support/database-address.ts'
-import { Installation, invoke, pause, type Run, until } from './support/server.ts'
+import { Installation, invoke, pause, type Run } from './support/server.ts'
 
 const primary = await startPostgres()
 const standby = 'url' in primary ? await primary.startStandby() : null

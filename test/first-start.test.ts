@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
-import { Installation, invoke, until } from './support/server.ts'
+import { Installation, invoke } from './support/server.ts'
 
 const tokenOf = (output: string): string => /^ {2}([0-9a-f]{64})$/m.exec(output)?.[1] ?? ''
 

@@ -16,10 +16,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { hasProgram } from '@gatehouse/testkit/programs'
+import { until } from '@gatehouse/testkit/until'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { bin, Installation, until } from './support/server.ts'
+import { bin, Installation } from './support/server.ts'
 
 type Imported = {
   imported: { upstream: string; tools: number; from: { client: string; server: string }[] }[]

@@ -3,11 +3,12 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startPostgres } from '@gatehouse/testkit'
+import { until } from '@gatehouse/testkit/until'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { exportedEntries } from '../packages/cli/src/selftest/exported-entries.ts'
 import { createDatabase, query } from '../packages/server/src/storage/postgres/testing.ts'
 import { openDatabaseAddress, portOf } from './support/database-address.ts'
-import { Installation, invokeOnce as invoke, pause, type Run, until } from './support/server.ts'
+import { Installation, invokeOnce as invoke, pause, type Run } from './support/server.ts'
 
 // GATEHOUSE_FULL=1 runs all of it, which takes the better part of an hour; GATEHOUSE_CHAOS_CALLS makes it smaller.
 const full = process.env['GATEHOUSE_FULL'] === '1'

@@ -4,8 +4,9 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { until } from '@gatehouse/testkit/until'
 import { expect, onTestFinished, test } from 'vitest'
-import { Installation, invoke, pause } from './support/server.ts'
+import { Installation, invoke } from './support/server.ts'
 
 const secret = 'a secret of some length'
 
@@ -54,7 +55,7 @@ test('a kill loses no notification: a receiver that was down gets them all, sign
 
   state.status = 200
   const { dashboard_url } = await here.start()
-  for (let tries = 0; tries < 600 && got.length < 3; tries += 1) await pause(50)
+  await until(() => got.length >= 3)
   const told = got.map(({ body }) => JSON.parse(body) as { data: object; link: string; id: string })
   const asked = told.map(({ data }) => (data as { approval_id?: string }).approval_id)
   expect(new Set(asked)).toEqual(new Set(ids))

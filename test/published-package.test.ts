@@ -13,10 +13,11 @@ import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hasProgram } from '@gatehouse/testkit/programs'
+import { until } from '@gatehouse/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Report } from '../packages/cli/src/selftest/report.ts'
 import { PackageRegistry } from './support/package-registry.ts'
-import { invoke, type Run, until } from './support/server.ts'
+import { invoke, type Run } from './support/server.ts'
 
 // The package as a user gets it: packed, offered by a registry, fetched and started by npx in an empty folder.
 

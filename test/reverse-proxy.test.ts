@@ -8,9 +8,10 @@ import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { freePorts } from '@gatehouse/testkit/free-ports'
 import { hasProgram } from '@gatehouse/testkit/programs'
+import { until } from '@gatehouse/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { Installation, invoke, type Run, until } from './support/server.ts'
+import { Installation, invoke, type Run } from './support/server.ts'
 
 // The files in packaging/proxy, with this machine's ports and certificates in place of those that they name.
 

@@ -1,18 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
 import { Installation, invoke, pause, rpc } from './support/server.ts'
 
 type Event = { readonly type: string; readonly data: Record<string, unknown> }
-
-const until = async <T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> => {
-  for (let tries = 0; tries < 2_400; tries += 1) {
-    const found = await look()
-    if (found !== undefined) return found
-    await pause(25)
-  }
-  throw new Error('it did not come to pass')
-}
 
 test('schedules, messages and wakes survive a kill, and each happens once', async () => {
   await using here = new Installation()

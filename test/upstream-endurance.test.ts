@@ -11,10 +11,11 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hasProgram } from '@gatehouse/testkit/programs'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
 import { exportedEntries } from './support/exported-entries.ts'
 import { McpSocket } from './support/mcp-socket.ts'
-import { Installation, pause, type Run, until } from './support/server.ts'
+import { Installation, pause, type Run } from './support/server.ts'
 import { survivors } from './support/survivors.ts'
 
 const full = process.env['GATEHOUSE_FULL'] === '1'

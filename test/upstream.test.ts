@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePorts } from '@gatehouse/testkit/free-ports'
 import { hasProgram } from '@gatehouse/testkit/programs'
+import { until } from '@gatehouse/testkit/until'
 import {
   Client as ModernClient,
   StreamableHTTPClientTransport as ModernTransport,
@@ -12,7 +13,7 @@ import {
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { describe, expect, test } from 'vitest'
-import { Installation, until } from './support/server.ts'
+import { Installation } from './support/server.ts'
 import { survivors } from './support/survivors.ts'
 
 type Review = {

@@ -183,26 +183,21 @@ describe('the listeners for people', () => {
       socket.on('error', () => resolve('refused'))
     })
     expect(old).toBe('refused')
-    const closed = (bytes: string | Buffer | null, withinMs: number) =>
-      new Promise<boolean>((resolve) => {
+    const closed = (bytes: string | Buffer | null) =>
+      new Promise<void>((resolve) => {
         const socket = connectPlain(port, '127.0.0.1', () => {
           if (bytes !== null) socket.write(bytes)
         })
-        const timer = setTimeout(() => {
-          socket.destroy()
-          resolve(false)
-        }, withinMs)
         socket.on('error', () => {})
         socket.on('data', () => {})
-        socket.on('close', () => {
-          clearTimeout(timer)
-          resolve(true)
-        })
+        socket.on('close', () => resolve())
       })
-    expect(await closed('GET / HTTP/1.1\r\nHost: x\r\n\r\n', 5_000)).toBe(true)
-    expect(await closed(Buffer.alloc(600, 0x16), 5_000)).toBe(true)
-    const halfOpen = await Promise.all(Array.from({ length: 200 }, () => closed(null, 15_000)))
-    expect(halfOpen.every(Boolean)).toBe(true)
+    const began = performance.now()
+    await closed('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    await closed(Buffer.alloc(600, 0x16))
+    await Promise.all(Array.from({ length: 200 }, () => closed(null)))
+    // Node's own limit is two minutes.
+    expect(performance.now() - began).toBeLessThan(60_000)
     await siege.unharmed()
   })
 

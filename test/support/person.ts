@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Approval } from '@gatehouse/contract'
 import { type Client, createClient } from '@gatehouse/rest-client'
-import { type Installation, until } from './server.ts'
+import { until } from '@gatehouse/testkit/until'
+import { type Installation } from './server.ts'
 
 /** The person at the machine, by the API: what the command line does, without a process for each act. */
 export type Person = {

@@ -34,8 +34,3 @@ export const untilTaken = async <A extends Sheddable>(call: () => Promise<A>): P
 
 /** Call that is made again while the service sheds it; `invokeOnce` is for tests of what is shed. */
 export const invoke: typeof invokeOnce = (...call) => untilTaken(() => invokeOnce(...call))
-
-/** Waits until it is so; the test's own time limit ends it. */
-export const until = async (isSo: () => Promise<boolean>): Promise<void> => {
-  while (!(await isSo())) await pause(100)
-}

@@ -24,6 +24,7 @@ import type { Storage } from '@gatehouse/server/ports/storage'
 import { Scrubber } from '@gatehouse/server/vault/scrub/scrubber'
 import { noSandbox } from './no-sandbox.ts'
 import { makeQuickFolder, putStore } from './quick-store.ts'
+import { until } from './until.ts'
 
 /** Readable ones: the real hash is slow on purpose. */
 const quickPasswords: Passwords = {
@@ -185,14 +186,12 @@ export class Kit implements AsyncDisposable {
 
   /** Waits, in real time, until nothing more will happen to the approval; the agent is told nothing. */
   async resolved(agent: string, approval_id: string) {
-    for (let tries = 0; tries < 1_000; tries += 1) {
+    return until(async () => {
       const approval = await this.storage.approvals.find(approval_id)
       if (approval?.agent !== agent) throw new Error(`${agent} has no ${approval_id}`)
       const outcome = outcomeOf(approval)
-      if (outcome.result) return outcome
-      await new Promise((resolve) => setTimeout(resolve, 2))
-    }
-    throw new Error(`${approval_id} was not resolved`)
+      return outcome.result ? outcome : null
+    })
   }
 
   /** The newest entries first. */

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
 import type { Log } from '../ports/log.ts'
 import { createWakeCommands } from './wake-commands.ts'
@@ -26,12 +27,6 @@ const opened = (script: string, agent = 'alpha') => {
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-const until = async (holds: () => boolean): Promise<void> => {
-  for (let tries = 0; tries < 2_000 && !holds(); tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  expect(holds()).toBe(true)
 }
 
 test('starts the program itself, without a shell, with an environment of its own', async () => {

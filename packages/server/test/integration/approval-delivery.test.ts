@@ -1,9 +1,9 @@
 import type { Kit } from '@gatehouse/testkit'
+import { until } from '@gatehouse/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Gateway } from '../../src/transport/gateway/open-gateway.ts'
 import { type Appends, line, openAppends } from '../kit/appends.ts'
 import { openHttpSession, openPeer, rpcRequest, rpcSpeaker, speakers } from '../kit/speakers.ts'
-import { until } from '../kit/until.ts'
 
 // The outcome of an approved call reaches its agent in many ways. Whichever was first, the next identical
 // call is a new call: a person is asked again, and no old success stands for what was not done.

@@ -1,9 +1,9 @@
 import { Radicale } from '@gatehouse/testkit/caldav-server/radicale'
 import { hasProgram } from '@gatehouse/testkit/programs'
+import { until } from '@gatehouse/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CalendarKit } from '../calendar/agent-kit.ts'
 import { icsText, sampleEvent } from '../calendar/kit.ts'
-import { until } from '../proxy/kit.ts'
 
 const weekly = icsText('weekly@x', 'Weekly', [
   'DTSTART;TZID=Europe/Berlin:20260323T090000',
@@ -96,12 +96,12 @@ describe.skipIf(!hasProgram('radicale'))('an agent with calendars', () => {
     await box.kit.app.cancelWrite(box.kit.operator(), { write_id: String(first['write_id']) })
     const done = await box.finalized(second['write_id'], 'executed')
     expect(Object.values(box.calendar.list())).toEqual([expect.stringContaining('SUMMARY:Second')])
-    await until(async () => (await box.events()).length === 2, 'the replica')
+    await until(async () => (await box.events()).length === 2)
     expect((await box.event('second')).event_id).toBe(second['event_id'])
     expect((await box.write(first['write_id'])).status).toBe('cancelled')
     await box.undo(done)
     expect(box.calendar.list()).toEqual({})
-    await until(async () => (await box.events()).length === 0, 'the replica again')
+    await until(async () => (await box.events()).length === 0)
   })
 
   test('a change keeps what it does not name, and is undone exactly', async () => {
@@ -115,7 +115,7 @@ describe.skipIf(!hasProgram('radicale'))('an agent with calendars', () => {
     const [text] = Object.values(box.calendar.list()).filter((ics) => ics.includes('Every week'))
     for (const kept of ['X-KEPT;X-A=b:as it is', 'RRULE:FREQ=WEEKLY;COUNT=4', 'LOCATION:Room 2'])
       expect(text).toContain(kept)
-    await until(async () => (await box.events({ query: 'every week' })).length === 4, 'the replica')
+    await until(async () => (await box.events({ query: 'every week' })).length === 4)
     expect(await box.failure('update', change)).toContain('EventChanged')
     await box.undo(write)
     expect(box.calendar.list()).toEqual(before)
@@ -130,11 +130,10 @@ describe.skipIf(!hasProgram('radicale'))('an agent with calendars', () => {
     const first = await box.finalized(moved['write_id'], 'executed')
     await until(
       async () => (await box.events({ query: 'weekly' }))[2]?.start === '2026-04-07T13:00:00.000Z',
-      'the moved one',
     )
     const gone = await box.call('delete', { event_id, occurrence })
     const second = await box.finalized(gone['write_id'], 'executed')
-    await until(async () => (await box.events({ query: 'weekly' })).length === 3, 'one less')
+    await until(async () => (await box.events({ query: 'weekly' })).length === 3)
     await box.undo(second)
     await box.undo(first)
     expect(box.calendar.list()).toEqual(before)
@@ -192,7 +191,7 @@ describe.skipIf(!hasProgram('radicale'))('an agent with calendars', () => {
       box.gate.decide = () => deed
       const heard = async () => {
         await box.kit.app.syncService(box.kit.operator(), { name: 'calendar', full: false })
-        await until(async () => (await box.service()).reason?.includes(reason) ?? false, reason)
+        await until(async () => (await box.service()).reason?.includes(reason) ?? false)
       }
       await (deed.kind === 'silence' ? box.quickly(heard) : heard())
       expect((await box.service()).status).toBe('degraded')
@@ -203,9 +202,9 @@ describe.skipIf(!hasProgram('radicale'))('an agent with calendars', () => {
     box.gate.decide = () => null
     // Past whatever it waits for before it tries again.
     box.kit.clock.move(900_000)
-    await until(async () => (await box.service()).status === 'connected', 'recovery')
+    await until(async () => (await box.service()).status === 'connected')
     await box.finalized(done['write_id'], 'executed')
-    await until(async () => (await box.events({ query: 'meanwhile' })).length === 1, 'the new one')
+    await until(async () => (await box.events({ query: 'meanwhile' })).length === 1)
   })
 
   test('whoever approves sees who is invited and when, and what a change changes', async () => {

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import type { Kit } from '@gatehouse/testkit'
+import { until } from '@gatehouse/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Hold } from '../../src/app/call/hold.ts'
 import { MemoryBudget } from '../../src/app/call/memory-budget.ts'
@@ -7,7 +8,6 @@ import type { Gateway } from '../../src/transport/gateway/open-gateway.ts'
 import type { GatewayLimits } from '../../src/transport/http/limits.ts'
 import { type Appends, line, openAppends } from '../kit/appends.ts'
 import { openHttpSession, openPeer, rpcRequest, rpcSpeaker, speakers } from '../kit/speakers.ts'
-import { until } from '../kit/until.ts'
 
 // The calls of an agent made with `--approvals hold` stay open until a person has decided, within a bound.
 

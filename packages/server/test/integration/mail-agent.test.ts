@@ -3,10 +3,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Maildir } from '@gatehouse/testkit/mail-server/maildir'
 import { hasProgram } from '@gatehouse/testkit/programs'
+import { until } from '@gatehouse/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MailKit } from '../mail/agent-kit.ts'
 import { mailText, stand } from '../mail/kit.ts'
-import { until } from '../proxy/kit.ts'
 
 const fill = (mail: Maildir) => {
   mail.put(
@@ -40,12 +40,17 @@ describe.skipIf(!hasProgram('dovecot'))('an agent with a mailbox', () => {
     await using box = await MailKit.open(fill)
     box.mail.put('INBOX', mailText({ Subject: 'Fresh bread' }))
     // Less than half of the time after which it would be asked anyway, however long that takes.
-    for (let second = 0; second < 12 && (await box.find('fresh')).length === 0; second += 1) {
-      box.kit.clock.move(1_000)
-      for (let tries = 0; tries < 20 && (await box.find('fresh')).length === 0; tries += 1)
-        await new Promise((resolve) => setTimeout(resolve, 250))
-    }
-    expect(await box.find('fresh')).toHaveLength(1)
+    let leftMs = 12_000
+    const found = await until(async () => {
+      const mails = await box.find('fresh')
+      if (mails.length > 0) return mails
+      const stepMs = Math.min(leftMs, 50)
+      leftMs -= stepMs
+      box.kit.clock.move(stepMs)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      return null
+    })
+    expect(found).toHaveLength(1)
   })
 
   test('finds, lists and reads mail, from the copy', async () => {
@@ -113,7 +118,7 @@ describe.skipIf(!hasProgram('dovecot'))('an agent with a mailbox', () => {
     const content = Buffer.from('remember').toString('base64')
     expect(box.smtp.deliveries[0]?.raw.toString()).toContain(content)
     expect(box.smtp.countOf(String(done.result?.['message_id']))).toBe(1)
-    await until(async () => (await box.find('second', 'Sent')).length === 1, 'the copy')
+    await until(async () => (await box.find('second', 'Sent')).length === 1)
     expect((await box.write(first['write_id'])).status).toBe('cancelled')
   })
 
@@ -138,7 +143,7 @@ describe.skipIf(!hasProgram('dovecot'))('an agent with a mailbox', () => {
       await box.sync()
       const read = await box.call('read', { message_id: await box.idOf('apples', 'INBOX') })
       return (read['message'] as { flags: string[] }).flags.includes('answered')
-    }, 'the mark')
+    })
   })
 
   test('what is passed on takes its attachments along', async () => {
@@ -180,13 +185,13 @@ describe.skipIf(!hasProgram('dovecot'))('an agent with a mailbox', () => {
       const done = await box.call(capability, { ...args, message_ids: [message_id] })
       await box.finalized(done['write_id'], 'executed')
       expect(box.mail.list('INBOX')).toHaveLength(1)
-      await until(async () => (await box.find('apples', to)).length === 1, 'the move')
+      await until(async () => (await box.find('apples', to)).length === 1)
       expect(await box.call('read', { message_id })).toMatchObject({ message: { folder: to } })
       const back = await box.kit.invoke('alpha', 'writes.rollback', { write_id: done['write_id'] })
       expect(back).toMatchObject({ kind: 'succeeded' })
       expect(stand(box.mail.list('INBOX'))).toEqual(before)
       expect(box.mail.list(to)).toEqual([])
-      await until(async () => (await box.find('apples', 'INBOX')).length === 1, 'the return')
+      await until(async () => (await box.find('apples', 'INBOX')).length === 1)
     }
   })
 
@@ -196,11 +201,11 @@ describe.skipIf(!hasProgram('dovecot'))('an agent with a mailbox', () => {
     const flags = { read: true, flagged: true, keywords: { todo: true } }
     const done = await box.call('flag', { message_ids, flags })
     await box.finalized(done['write_id'], 'executed')
-    await until(async () => (await box.call('search', { flagged: true }))['total'] === 2, 'flags')
+    await until(async () => (await box.call('search', { flagged: true }))['total'] === 2)
     expect((await box.call('search', { unread: true }))['total']).toBe(0)
     const { rollback_id } = await box.write(done['write_id'])
     await box.kit.app.rollBack(box.kit.operator(), { rollback_id: String(rollback_id) })
-    await until(async () => (await box.call('search', { unread: true }))['total'] === 1, 'back')
+    await until(async () => (await box.call('search', { unread: true }))['total'] === 1)
     expect(await box.failure('flag', { message_ids, flags: {} })).toBe('MailRefused')
   })
 
@@ -216,7 +221,7 @@ describe.skipIf(!hasProgram('dovecot'))('an agent with a mailbox', () => {
     await using box = await MailKit.open(fill)
     await box.gate.down()
     await box.kit.app.syncService(box.kit.operator(), { name: 'mail', full: false })
-    await until(async () => (await box.service()).status === 'degraded', 'degraded')
+    await until(async () => (await box.service()).status === 'degraded')
     expect((await box.service()).reason).toContain('nobody listens there')
     expect(await box.call('search', { query: 'apples' })).toMatchObject({
       total: 1,
@@ -227,7 +232,7 @@ describe.skipIf(!hasProgram('dovecot'))('an agent with a mailbox', () => {
     await box.gate.up()
     // Past whatever it waits for before it tries again.
     box.kit.clock.move(900_000)
-    await until(async () => (await box.service()).status === 'connected', 'recovery')
+    await until(async () => (await box.service()).status === 'connected')
     expect(await box.find('meanwhile')).toHaveLength(1)
     await box.finalized(done['write_id'], 'executed')
     expect(box.mail.list('Trash')).toHaveLength(1)

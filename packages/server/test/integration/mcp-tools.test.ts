@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createKit, type Kit } from '@gatehouse/testkit'
+import { until } from '@gatehouse/testkit/until'
 import {
   Client as ModernClient,
   StreamableHTTPClientTransport as ModernTransport,
@@ -14,7 +15,6 @@ import { standardCapabilities } from '../../src/capabilities/standard.ts'
 import type { Sandbox, SandboxState } from '../../src/ports/sandbox.ts'
 import { type Gateway, openGateway } from '../../src/transport/gateway/open-gateway.ts'
 import { KeptLog } from '../kit/kept-log.ts'
-import { until } from '../kit/until.ts'
 
 type Tool = { readonly name: string; readonly description?: string | undefined }
 

@@ -36,6 +36,14 @@ const end = async () => {
 }
 afterEach(end)
 
+/** Lets time go by, and less than this: what waits longer waits on. */
+const elapseBelow = async (ms: number) => {
+  for (let passedMs = 1_000; passedMs < ms; passedMs += 1_000) {
+    kit.clock.move(1_000)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}
+
 const statusOf = async (id: string) => (await kit.storage.approvals.find(id))?.status
 
 describe('tasks', () => {
@@ -290,17 +298,9 @@ describe('a page for the person at the client', () => {
 
   test('nobody decides in time: the answer is the pending one before the client gives up', async () => {
     const state = await asked()
-    const startMs = kit.clock.now()
-    let done = false
-    const call = again(state, 'accept').finally(() => {
-      done = true
-    })
-    while (!done) {
-      kit.clock.move(1_000)
-      await new Promise((resolve) => setTimeout(resolve, 2))
-    }
+    const call = again(state, 'accept')
+    await elapseBelow(60_000)
     expect((await call).result).toMatchObject({ structuredContent: { approval_id: state.id } })
-    expect(kit.clock.now() - startMs).toBeLessThan(60_000)
   })
 
   test('a call that came back and is taken back withdraws its request', async () => {
@@ -355,20 +355,10 @@ describe('a call that stays open', () => {
   test('tells of its wait, and ends before its client gives up', async () => {
     await end()
     await begin('hold')
-    const startMs = kit.clock.now()
-    let done = false
-    const call = peer()
-      .call(tool, line, { _meta: { progressToken: 'p' } })
-      .finally(() => {
-        done = true
-      })
-    while (!done) {
-      kit.clock.move(1_000)
-      await new Promise((resolve) => setTimeout(resolve, 2))
-    }
+    const call = peer().call(tool, line, { _meta: { progressToken: 'p' } })
+    await elapseBelow(60_000)
     const { result, told } = await call
     expect(result).toMatchObject({ structuredContent: { status: 'pending_approval' } })
-    expect(kit.clock.now() - startMs).toBeLessThan(60_000)
     expect(told.length).toBeGreaterThan(2)
     expect(told[0]).toMatchObject({
       method: 'notifications/progress',

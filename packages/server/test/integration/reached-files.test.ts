@@ -1,13 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import type { GatehouseEvent } from '@gatehouse/contract'
 import { hasProgram } from '@gatehouse/testkit/programs'
+import { until } from '@gatehouse/testkit/until'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { canary, PlacesKit } from './places-kit.ts'
-
-const until = async (holds: () => boolean): Promise<void> => {
-  for (let tries = 0; tries < 1_000 && !holds(); tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-}
 
 describe.skipIf(!hasProgram('bwrap'))(
   'what policy keeps from a call is not reached from above',

@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { until } from '@gatehouse/testkit/until'
 import { describe, expect, test } from 'vitest'
 import type { SandboxOptions } from '../../src/sandbox/create-sandbox.ts'
 import { backends, SandboxKit } from './sandbox-kit.ts'
@@ -36,13 +37,6 @@ const named = (word: string): readonly number[] =>
 const innermost = (pid: number): number => {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
   return children === '' ? pid : innermost(Number(children.split(' ').at(-1)))
-}
-
-const until = async (holds: () => boolean, withinMs = 5_000): Promise<void> => {
-  for (const start = performance.now(); !holds(); ) {
-    if (performance.now() - start > withinMs) throw new Error('it did not come to hold')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
 }
 
 describe.each(backends)('a program in the sandbox, kept by %s,', (mode) => {
@@ -144,7 +138,7 @@ describe.each(backends)('a program in the sandbox, kept by %s,', (mode) => {
   test('that heeds being asked ends by itself, with all that it says', async () => {
     await using kit = open()
     const polite = `$| = 1; $SIG{TERM} = sub { print "bye"; exit 7 }; print "hello "; sleep 60`
-    const result = await kit.perl(polite, { timeout_ms: 400 })
+    const result = await kit.perl(polite, { timeout_ms: 3_000 })
     expect(result).toMatchObject({ timed_out: true, code: 7, signal: null, stdout: 'hello bye' })
   })
 

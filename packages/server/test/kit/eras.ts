@@ -1,9 +1,9 @@
+import { until } from '@gatehouse/testkit/until'
 import type { Gateway } from '../../src/transport/gateway/open-gateway.ts'
 import { type EventReader, messagesIn, takeNext } from './event-reader.ts'
 import type { Message, Peer } from './mcp-peer.ts'
 import { ModernPeer } from './modern-peer.ts'
 import { openHttpSession, openPeer } from './speakers.ts'
-import { until } from './until.ts'
 
 /** A call that is under way. */
 export type Running = {

@@ -1,5 +1,5 @@
+import { until } from '@gatehouse/testkit/until'
 import type { Message } from './mcp-peer.ts'
-import { until } from './until.ts'
 
 /** The messages of server-sent events. */
 export const messagesIn = (text: string): Message[] =>

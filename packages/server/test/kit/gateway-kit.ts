@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
 import { CountedIds } from '@gatehouse/testkit/counted-ids'
+import { until } from '@gatehouse/testkit/until'
 import { type WatchedApp, watchApp } from '@gatehouse/testkit/watched-app'
 import {
   type Gateway,
@@ -9,7 +10,6 @@ import {
 } from '../../src/transport/gateway/open-gateway.ts'
 import { KeptLog } from './kept-log.ts'
 import { TestCapabilities } from './test-capabilities.ts'
-import { until } from './until.ts'
 
 /** Tokens of the agents that there are. Of `crowded` and `paused` see `GatewayKit`. */
 export const tokens = {

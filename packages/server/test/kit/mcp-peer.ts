@@ -1,5 +1,5 @@
+import { until } from '@gatehouse/testkit/until'
 import type { WebSocket } from 'ws'
-import { until } from './until.ts'
 
 export type Message = {
   id?: unknown

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Model, ModelJob } from '@gatehouse/contract'
 import type { ModelParts } from '@gatehouse/server/app/models/models'
 import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
+import { until } from '@gatehouse/testkit/until'
 import { createCatalogSource } from '../../src/inference/create-catalog-source.ts'
 import { createModelFiles } from '../../src/inference/create-model-files.ts'
 import { outboundWith } from '../../src/outbound/testing.ts'
@@ -53,16 +54,14 @@ export class ModelKit implements AsyncDisposable {
   }
 
   /** Waits until the job is as wanted; the service's clock runs on meanwhile, so that retries come. */
-  async until(job_id: string, isThere: (job: ModelJob) => boolean): Promise<ModelJob> {
-    for (let tries = 0; tries < 3_000; tries += 1) {
+  until(job_id: string, isThere: (job: ModelJob) => boolean): Promise<ModelJob> {
+    return until(async () => {
       const job = await this.kit.app.showModelJob(this.op, { job_id })
       if (isThere(job)) return job
       await new Promise((resolve) => setTimeout(resolve, 5))
       if (job.status === 'waiting') this.kit.clock.move(1_000)
-    }
-    throw new Error(
-      `the job is not there: ${JSON.stringify(await this.kit.app.showModelJob(this.op, { job_id }))}`,
-    )
+      return null
+    })
   }
 
   async installed(id: string): Promise<ModelJob> {

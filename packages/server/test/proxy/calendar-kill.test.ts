@@ -4,11 +4,11 @@ import path from 'node:path'
 import { HttpGate } from '@gatehouse/testkit/caldav-server/http-gate'
 import { Radicale } from '@gatehouse/testkit/caldav-server/radicale'
 import { hasProgram } from '@gatehouse/testkit/programs'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
 import { createCalendarAdapter } from '../../src/proxy/adapters/calendar/calendar-adapter.ts'
 import { calendarConnect } from './calendar-writes.ts'
 import { bundle, start } from './kill-kit.ts'
-import { until } from './kit.ts'
 import { openNode } from './node.ts'
 
 const kills = process.env['GATEHOUSE_FULL'] ? 100 : 2
@@ -38,7 +38,7 @@ test.skipIf(!hasProgram('radicale'))(
         await child.loaded
         child.go()
         const before = puts
-        await until(() => child.ids.size >= 3 && puts > before, 'some events')
+        await until(() => child.ids.size >= 3 && puts > before)
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 60))
         await child.kill()
         for (const [id, uid] of child.ids) buffered.set(id, uid)
@@ -46,10 +46,7 @@ test.skipIf(!hasProgram('radicale'))(
       const connect = calendarConnect(gate.url)
       await using node = await openNode(folder, { adapter: createCalendarAdapter(), connect })
       const pending = { statuses: ['buffered', 'executing'], limit: 1, offset: 0 } as const
-      await until(
-        async () => (await node.storage.writes.list(pending)).total === 0,
-        'an end for each',
-      )
+      await until(async () => (await node.storage.writes.list(pending)).total === 0)
       const { writes } = await node.storage.writes.list({ limit: 1_000, offset: 0 })
       expect(writes.filter(({ status }) => status !== 'executed')).toEqual([])
       const there = Object.keys(calendar.list()).map((name) => name.replace('.ics', ''))

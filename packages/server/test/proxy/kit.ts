@@ -6,6 +6,7 @@ import {
   fakeAdapter,
   memoryLink,
 } from '@gatehouse/testkit/fake-service'
+import { until } from '@gatehouse/testkit/until'
 import { z } from 'zod'
 import { defineCapability } from '../../src/capabilities/define.ts'
 import type { WriteTicket } from '../../src/ports/agent-services.ts'
@@ -90,26 +91,11 @@ export type ProxyKit = AsyncDisposable & {
   write(id: string): Promise<BufferedWrite>
   service(name?: string): Promise<ProxyService>
   /** Waits, in real time, until the condition holds. */
-  until(condition: () => boolean | Promise<boolean>, what?: string): Promise<void>
+  readonly until: typeof until
   /** Moves the clock, and waits until the write stands so. */
   finalized(id: string, status: string, moveMs?: number): Promise<BufferedWrite>
   /** The acts on record about writes, oldest first. */
   acts(prefix?: string): Promise<string[]>
-}
-
-/** Longer than anything takes on a busy machine; most tests have a shorter limit of their own. */
-const untilMs = 600_000
-
-export async function until(
-  condition: () => boolean | Promise<boolean>,
-  what = 'it',
-): Promise<void> {
-  const late = performance.now() + untilMs
-  for (let tries = 0; performance.now() < late; tries += 1) {
-    if (await condition()) return
-    await new Promise((resolve) => setTimeout(resolve, tries < 200 ? 1 : 5))
-  }
-  throw new Error(`${what} did not come about`)
 }
 
 export async function openProxyKit(
@@ -138,7 +124,7 @@ export async function openProxyKit(
   }
   if (options.connects ?? true) {
     await kit.app.connectService(kit.operator(), fakeService)
-    await until(async () => (await service()).status === 'connected', 'the first sync')
+    await until(async () => (await service()).status === 'connected')
   }
   const write = async (id: string) => {
     const { writes } = await kit.app.listWrites(kit.operator(), { limit: 1000, offset: 0 })
@@ -160,7 +146,7 @@ export async function openProxyKit(
     },
     async finalized(id, status, moveMs = 30_000) {
       kit.clock.move(moveMs)
-      await until(async () => (await write(id)).status === status, `${id} ${status}`)
+      await until(async () => (await write(id)).status === status)
       return write(id)
     },
     async acts(prefix = 'write.') {

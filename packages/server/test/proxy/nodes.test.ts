@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from '@gatehouse/testkit'
 import { FakeServer, memoryLink } from '@gatehouse/testkit/fake-service'
+import { until } from '@gatehouse/testkit/until'
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { StoredWrite } from '../../src/ports/writes.ts'
 import { openPostgres } from '../../src/storage/postgres/open.ts'
-import { until } from './kit.ts'
 import { openNode, type ProxyNode } from './node.ts'
 
 const server = await startPostgres()
@@ -49,7 +49,7 @@ const finalizedAll = ({ storage }: ProxyNode) =>
   until(async () => {
     const page = { statuses: ['buffered', 'executing'], limit: 1, offset: 0 } as const
     return (await storage.writes.list(page)).total === 0
-  }, 'an end for each write')
+  })
 
 describe.skipIf(missing)('several nodes on one database', () => {
   test('run each write once, whoever buffered it and however many look for it (D01)', async () => {

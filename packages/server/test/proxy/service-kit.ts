@@ -1,7 +1,7 @@
 import type { BufferedWrite, ConnectService } from '@gatehouse/contract'
 import type { ServiceAdapter } from '@gatehouse/server/ports/service-adapter'
 import { createKit, failureIn, type Kit } from '@gatehouse/testkit'
-import { until } from './kit.ts'
+import { until } from '@gatehouse/testkit/until'
 
 /** Agents may do everything with a group, so that tests speak of what it does. */
 /** Without the limit of a new install: tests ask again and again, by a clock that stands still. */
@@ -37,7 +37,7 @@ export abstract class ServiceKit implements AsyncDisposable {
     for (const name of ['alpha', 'beta']) await kit.agent(name)
     await kit.app.connectService(kit.operator(), { kind, ...connect, agents: ['alpha'] })
     const stands = async () => (await kit.app.showProxy(kit.operator())).services[0]?.status
-    await until(async () => (await stands()) === 'connected', 'the first sync')
+    await until(async () => (await stands()) === 'connected')
     return kit
   }
 
@@ -76,7 +76,7 @@ export abstract class ServiceKit implements AsyncDisposable {
   /** Lets the write's time come, and waits until it stands so. */
   async finalized(id: unknown, status: string, moveMs = 60_000): Promise<BufferedWrite> {
     this.kit.clock.move(moveMs)
-    await until(async () => (await this.write(id)).status === status, `${String(id)} ${status}`)
+    await until(async () => (await this.write(id)).status === status)
     return this.write(id)
   }
 
@@ -85,7 +85,7 @@ export abstract class ServiceKit implements AsyncDisposable {
     const { name, last_sync } = await this.service()
     this.kit.clock.move(1)
     await this.kit.app.syncService(this.kit.operator(), { name, full: false })
-    await until(async () => (await this.service()).last_sync !== last_sync, 'a sync')
+    await until(async () => (await this.service()).last_sync !== last_sync)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { FakeServer, httpLink, serveFake } from '@gatehouse/testkit/fake-service'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
 import { bundle, start } from './kill-kit.ts'
-import { until } from './kit.ts'
 import { openNode } from './node.ts'
 
 const kills = process.env['GATEHOUSE_FULL'] ? 500 : 6
@@ -33,7 +33,7 @@ test('however often the service is killed, no write is executed twice and none i
       // The next one reads its sources meanwhile.
       if (run + 1 < kills) next = start(program, [folder, served.url, String(run + 1)])
       const enough = 3 + Math.floor(Math.random() * 12)
-      await until(() => child.ids.size >= enough, 'enough writes')
+      await until(() => child.ids.size >= enough)
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 15))
       await child.kill()
       for (const [id, operation] of child.ids) buffered.set(id, operation)
@@ -46,7 +46,7 @@ test('however often the service is killed, no write is executed twice and none i
     await until(async () => {
       const page = { statuses: ['buffered', 'executing'], limit: 1, offset: 0 } as const
       return (await node.storage.writes.list(page)).total === 0
-    }, 'an end for each write')
+    })
     expect(buffered.size).toBeGreaterThan(kills * 3 - 1)
     const told = { executed: 0, unknown: 0 }
     for (const [id, operation] of buffered) {

@@ -1,6 +1,7 @@
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
 import type { ServiceAdapter } from '../../src/ports/service-adapter.ts'
-import { openProxyKit, type ProxyKit, until } from './kit.ts'
+import { openProxyKit, type ProxyKit } from './kit.ts'
 
 const policy = `version: 1
 rules:
@@ -80,7 +81,7 @@ test('a service that cannot be asked, or does not answer, is noted and keeps nob
   expect(down).toContain('No details can be shown now: The service fake cannot be used now')
   answer = () => new Promise(() => {})
   const held = proxy.kit.pending('alpha', 'writes.rollback', { write_id: second })
-  await until(() => asked === 2, 'the question to the service')
+  await until(() => asked === 2)
   proxy.kit.clock.move(10_000)
   expect(await cardOf(proxy, await held)).toContain('no answer within 10 s')
 })

@@ -1,6 +1,6 @@
 import { hasProgram } from '@gatehouse/testkit/programs'
+import { until } from '@gatehouse/testkit/until'
 import { describe, expect, test } from 'vitest'
-import { until } from '../kit/until.ts'
 import { UpstreamKit } from './upstream-kit.ts'
 
 describe.skipIf(!hasProgram('bwrap'))('official servers', () => {

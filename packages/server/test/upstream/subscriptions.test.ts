@@ -1,5 +1,6 @@
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { CountedIds } from '@gatehouse/testkit/counted-ids'
+import { until } from '@gatehouse/testkit/until'
 import {
   type McpSubscription,
   Client as ModernClient,
@@ -17,7 +18,6 @@ import { outboundWith } from '../../src/outbound/testing.ts'
 import { type Gateway, openGateway } from '../../src/transport/gateway/open-gateway.ts'
 import { KeptLog } from '../kit/kept-log.ts'
 import { openHttpSession, openPeer } from '../kit/speakers.ts'
-import { until } from '../kit/until.ts'
 import { type WatchedServer, watchedServers } from './watched-server.ts'
 
 const first = 'upstream://notes/notes://first'
@@ -205,7 +205,7 @@ const pass = async (kit: Kit, steps = 2): Promise<void> => {
 }
 
 /** Lets time pass until it holds. */
-const moved = (kit: Kit, holds: () => boolean, stepMs = paceMs): Promise<void> =>
+const moved = (kit: Kit, holds: () => boolean, stepMs = paceMs) =>
   until(() => {
     if (holds()) return true
     kit.clock.move(stepMs)

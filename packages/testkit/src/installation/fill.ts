@@ -1,18 +1,10 @@
 import { AgentName, type PersonRole, type Role } from '@gatehouse/contract'
 import type { Kit } from '../kit.ts'
+import { until } from '../until.ts'
 import { change, loginHash, password, roles, seeded, seedMs } from './seeds.ts'
 
 /** Tokens of people by their role, and that of the agent. */
 export type Tokens = Readonly<Record<Role | 'mailbot', string>>
-
-/** Waits, in real time, for what goes on behind an answer. */
-const eventually = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
-  for (let tries = 0; tries < 2_000; tries += 1) {
-    if (await holds()) return
-    await new Promise((resolve) => setTimeout(resolve, 1))
-  }
-  throw new Error(`${what} did not come about`)
-}
 
 const fillPeople = async (kit: Kit): Promise<Record<PersonRole, string>> => {
   const op = kit.operator()
@@ -44,15 +36,15 @@ const fillMailbox = async (kit: Kit): Promise<void> => {
   const status = async (id: string) =>
     (await kit.app.listWrites(op, { limit: 10, offset: 0 })).writes.find((one) => one.id === id)
       ?.status
-  await eventually('the first sync', async () => {
+  await until(async () => {
     const { services } = await kit.app.showProxy(op)
     return services[0]?.status === 'connected'
   })
   await kit.run('mailbot', 'mailbox.put', change)
   await kit.run('mailbot', 'mailbox.blind', { text: 'Hello' })
   kit.clock.move(30_000)
-  await eventually('a write', async () => (await status(seeded.doneWrite)) === 'executed')
-  await eventually('a failure', async () => (await status(seeded.deadLetter)) === 'failed')
+  await until(async () => (await status(seeded.doneWrite)) === 'executed')
+  await until(async () => (await status(seeded.deadLetter)) === 'failed')
 }
 
 const fillModels = async (kit: Kit): Promise<void> => {
@@ -60,14 +52,14 @@ const fillModels = async (kit: Kit): Promise<void> => {
   await kit.app.refreshCatalog(op)
   for (const id of ['tiny', 'odd']) {
     const { id: job_id } = await kit.app.installModel(op, { id })
-    await eventually(`the model ${id}`, async () => {
+    await until(async () => {
       return (await kit.app.showModelJob(op, { job_id })).status === 'done'
     })
   }
   await kit.app.setDefaultModel(op, { id: 'tiny' })
   await kit.app.startEngine(op, { model: 'tiny' })
   const { id: job_id } = await kit.app.installModel(op, { id: 'slow' })
-  await eventually('a part of a model', async () => {
+  await until(async () => {
     return (await kit.app.showModelJob(op, { job_id })).downloaded_bytes > 0
   })
 }

@@ -1,7 +1,7 @@
 import { createKit, type Kit } from '@gatehouse/testkit'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { until } from '../../../test/kit/until.ts'
 import { defineCapability } from '../../capabilities/define.ts'
 
 const close = (purpose = 'Closes a ticket.') =>

@@ -1,7 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import { createKit, type Kit } from '@gatehouse/testkit'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
-import { until } from '../../../test/kit/until.ts'
 
 const limitTo = (kit: Kit, tools: string[]) =>
   kit.app.editAgent(kit.operator(), { name: 'alpha', changes: { tools }, versions: null })

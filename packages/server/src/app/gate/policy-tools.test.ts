@@ -1,6 +1,6 @@
 import { createKit, type Kit } from '@gatehouse/testkit'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
-import { until } from '../../../test/kit/until.ts'
 
 const save = async (kit: Kit, tools: readonly string[] | null, agent?: string): Promise<void> => {
   const text = `version: 1\n${tools === null ? 'rules: []' : `tools: ${JSON.stringify(tools)}`}\n`

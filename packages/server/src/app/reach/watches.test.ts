@@ -2,12 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GatehouseEvent } from '@gatehouse/contract'
 import { createKit } from '@gatehouse/testkit'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
-
-const until = async (holds: () => boolean): Promise<void> => {
-  for (let tries = 0; tries < 500 && !holds(); tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-}
 
 test('a watch tells of changes that fit its pattern, relative to what is watched, until it is removed', async () => {
   await using kit = await createKit()

@@ -1,4 +1,5 @@
 import { createKit, type Kit } from '@gatehouse/testkit'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
 import type { Delivery, Notice, Notifier, NotifierTarget } from '../../ports/notifier.ts'
 
@@ -28,14 +29,13 @@ const receiver = (...targets: readonly NotifierTarget[]) => {
 }
 
 /** Lets time pass in steps that the runner notices. */
-const until = async (kit: Kit, stepMs: number, done: () => boolean | Promise<boolean>) => {
-  for (let tries = 0; tries < 2_000; tries += 1) {
-    if (await done()) return
+const passUntil = (kit: Kit, stepMs: number, isSo: () => boolean | Promise<boolean>) =>
+  until(async () => {
+    if (await isSo()) return true
     kit.clock.move(stepMs)
     await new Promise((resolve) => setTimeout(resolve, 1))
-  }
-  throw new Error('it did not come to pass')
-}
+    return false
+  })
 
 const policy =
   'version: 1\nrules:\n  - { match: filesystem.delete, tier: approval_required }\n  - { match: filesystem.stat, tier: autonomous, notify: true }\n'
@@ -56,9 +56,9 @@ test('people hear of a request once, however often it is made, and of what becam
   kit.app.listeners.page = 'https://gate.example/'
   const id = await asksFor(kit, 'secret-name.txt')
   expect(await asksFor(kit, 'secret-name.txt')).toBe(id)
-  await until(kit, 600, () => got.length === 1)
+  await passUntil(kit, 600, () => got.length === 1)
   await kit.decide(id, 'reject', { reason: 'no' })
-  await until(kit, 600, () => got.length === 2)
+  await passUntil(kit, 600, () => got.length === 2)
   expect(got.map(({ notice }) => notice)).toMatchObject([
     {
       type: 'approval.pending',
@@ -83,7 +83,7 @@ test('a receiver that is down for hours gets everything once it is back', async 
   await using kit = await opened(notifier)
   state.down = true
   const ids = [await asksFor(kit, 'a.txt'), await asksFor(kit, 'secret-name.txt')]
-  await until(kit, 60_000, () => state.tries >= 20)
+  await passUntil(kit, 60_000, () => state.tries >= 20)
   expect(got).toEqual([])
   expect(await kit.app.listNotifications(kit.operator())).toMatchObject([
     { name: 'ops', waiting: 2, failed: 0, last_failure: 'it answered 503' },
@@ -93,7 +93,7 @@ test('a receiver that is down for hours gets everything once it is back', async 
     got.flatMap(({ notice: { type, data } }) =>
       type === 'approval.pending' ? [data['approval_id']] : [],
     )
-  await until(kit, 60_000, () => pending().length >= 2)
+  await passUntil(kit, 60_000, () => pending().length >= 2)
   expect(pending()).toHaveLength(ids.length)
   expect(new Set(pending())).toEqual(new Set(ids))
 })
@@ -104,14 +104,14 @@ test('what was given up is listed, and delivered when it is tried again', async 
   state.down = true
   await asksFor(kit, 'a.txt')
   const failed = () => kit.app.listFailedNotifications(kit.operator(), { name: 'ops' })
-  await until(kit, 16 * 60_000, async () => (await failed()).length === 1)
+  await passUntil(kit, 16 * 60_000, async () => (await failed()).length === 1)
   expect(await failed()).toMatchObject([
     { event: 'approval.pending', attempts: 100, detail: 'it answered 503' },
   ])
   state.down = false
   const retried = await kit.app.retryNotifications(kit.operator(), { name: 'ops' })
   expect(retried).toEqual({ name: 'ops', retried: 1 })
-  await until(kit, 600, () => got.length === 1)
+  await passUntil(kit, 600, () => got.length === 1)
   expect(await failed()).toEqual([])
   expect((await kit.audit({ capability: 'notification.retried' })).length).toBe(1)
 })
@@ -122,13 +122,13 @@ test('each target hears of what it asks for, and of calls only where it asks for
     target({ name: 'calls', events: ['capability.notified'] }),
   )
   await using kit = await opened(notifier)
-  await until(kit, 600, () => got.length >= 2)
+  await passUntil(kit, 600, () => got.length >= 2)
   got.length = 0
   await kit.invoke('alpha', 'alerts.send', { message: 'disk\u202e full', severity: 'critical' })
   await kit.invoke('alpha', 'filesystem.stat', { path: 'a.txt' })
   await asksFor(kit, 'a.txt')
   const seen = (name: string) => got.filter(({ to }) => to === name).map(({ notice }) => notice)
-  await until(kit, 600, () => seen('alerts').length === 1 && seen('calls').length >= 1)
+  await passUntil(kit, 600, () => seen('alerts').length === 1 && seen('calls').length >= 1)
   expect(seen('alerts')).toMatchObject([{ type: 'alert.raised', text: 'disk  full' }])
   expect(seen('calls').at(-1)).toMatchObject({ title: 'alpha calls filesystem.stat a.txt' })
 })
@@ -173,7 +173,7 @@ test('a muted kind of alerts is recorded and told nobody, until its time is over
   await alert('one')
   await kit.app.unmuteAlerts(operator, { kind: 'agent' })
   await alert('two')
-  await until(kit, 600, () => got.length === 1)
+  await passUntil(kit, 600, () => got.length === 1)
   await kit.app.muteAlerts(operator, {
     kind: 'agent',
     agent: 'beta' as never,
@@ -181,7 +181,7 @@ test('a muted kind of alerts is recorded and told nobody, until its time is over
     reason: 'x',
   })
   await alert('three')
-  await until(kit, 600, () => got.length === 2)
+  await passUntil(kit, 600, () => got.length === 2)
   await kit.app.muteAlerts(operator, {
     kind: 'agent',
     agent: 'alpha' as never,
@@ -196,7 +196,7 @@ test('a muted kind of alerts is recorded and told nobody, until its time is over
   kit.clock.move(601_000)
   expect((await kit.app.showAlertHandling(operator)).mutes).toEqual([])
   await alert('five')
-  await until(kit, 600, () => got.length === 3)
+  await passUntil(kit, 600, () => got.length === 3)
   expect(told()).toEqual(['two', 'three', 'five'])
   const { total } = await kit.app.listAlerts(operator, { limit: 10, offset: 0 })
   expect(total).toBe(5)
@@ -231,10 +231,10 @@ test('a kind of alerts goes to the targets that were chosen for it, and others g
     ],
   })
   await kit.invoke('alpha', 'alerts.send', { message: 'one' })
-  await until(kit, 600, () => got.length === 1)
+  await passUntil(kit, 600, () => got.length === 1)
   await route('agent', null)
   await kit.invoke('alpha', 'alerts.send', { message: 'two' })
-  await until(kit, 600, () => got.length === 3)
+  await passUntil(kit, 600, () => got.length === 3)
   expect(got.map(({ to, notice }) => `${notice.text} to ${to}`).toSorted()).toEqual([
     'one to phone',
     'two to ops',

@@ -1,4 +1,5 @@
 import { createKit, type Kit } from '@gatehouse/testkit'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineCapability } from '../../capabilities/define.ts'
@@ -32,15 +33,6 @@ type Run = {
   late_seconds: number
   missed: number
   detail: Record<string, unknown>
-}
-
-const until = async <T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> => {
-  for (let tries = 0; tries < 1_000; tries += 1) {
-    const found = await look()
-    if (found !== undefined) return found
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
-  throw new Error('it did not come to pass')
 }
 
 const dataOf = async <T>(kit: Kit, capability: string, args: object): Promise<T> => {

@@ -1,15 +1,7 @@
 import type { GatehouseEvent } from '@gatehouse/contract'
 import { createKit, type Kit } from '@gatehouse/testkit'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
-
-const until = async <T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> => {
-  for (let tries = 0; tries < 1_000; tries += 1) {
-    const found = await look()
-    if (found !== undefined) return found
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
-  throw new Error('it did not come to pass')
-}
 
 const entries = (kit: Kit) => kit.audit({ capability: 'agent.woken' })
 const recorded = (kit: Kit, count: number) =>

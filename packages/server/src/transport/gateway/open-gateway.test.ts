@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { GatehouseError } from '@gatehouse/contract'
+import { until } from '@gatehouse/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayKit, openKit, tokens } from '../../../test/kit/gateway-kit.ts'
-import { until } from '../../../test/kit/until.ts'
 import { MemoryBudget } from '../../app/call/memory-budget.ts'
 
 let kit: GatewayKit

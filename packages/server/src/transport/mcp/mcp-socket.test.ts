@@ -1,8 +1,8 @@
+import { until } from '@gatehouse/testkit/until'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { type GatewayKit, openKit, tokens } from '../../../test/kit/gateway-kit.ts'
 import { Peer } from '../../../test/kit/mcp-peer.ts'
-import { until } from '../../../test/kit/until.ts'
 
 let kit: GatewayKit
 beforeEach(async () => {

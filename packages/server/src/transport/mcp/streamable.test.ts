@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { until } from '@gatehouse/testkit/until'
 import {
   Client as ModernClient,
   StreamableHTTPClientTransport as ModernTransport,
@@ -16,7 +17,6 @@ import {
   testTools,
   tokens,
 } from '../../../test/kit/gateway-kit.ts'
-import { until } from '../../../test/kit/until.ts'
 
 let kit: GatewayKit
 beforeEach(async () => {

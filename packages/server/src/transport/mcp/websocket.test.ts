@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { until } from '@gatehouse/testkit/until'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../../test/kit/gateway-kit.ts'
 import { Peer } from '../../../test/kit/mcp-peer.ts'
 import { manyCapabilities } from '../../../test/kit/test-capabilities.ts'
-import { until } from '../../../test/kit/until.ts'
 
 let kit: GatewayKit
 beforeEach(async () => {

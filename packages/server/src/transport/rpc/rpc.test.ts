@@ -1,3 +1,4 @@
+import { until } from '@gatehouse/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type GatewayKit,
@@ -7,7 +8,6 @@ import {
   testTools,
   tokens,
 } from '../../../test/kit/gateway-kit.ts'
-import { until } from '../../../test/kit/until.ts'
 
 let kit: GatewayKit
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { isDeepStrictEqual } from 'node:util'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
 import type { WakeInput, WakeVerdict } from '../../app/time/wakes.ts'
 import { bindLoopback, openWakePort, type WakePort } from './open-wake-port.ts'
@@ -34,9 +35,6 @@ const opened = async (verdict: WakeVerdict = { ok: true }, nowMs?: () => number)
 
 const send = (socket: Socket, wake: WakePort, bytes: string | Uint8Array): Promise<void> =>
   new Promise((resolve) => socket.send(bytes, wake.port, '127.0.0.1', () => resolve()))
-
-const until = (holds: () => boolean | Promise<boolean>): Promise<void> =>
-  expect.poll(holds, { interval: 2 }).toBe(true)
 
 const wakeOf = (over: object = {}) => JSON.stringify({ agent: 'alpha', ...over })
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { until } from '@gatehouse/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayKit, openKit, tokens } from '../../../../test/kit/gateway-kit.ts'
-import { until } from '../../../../test/kit/until.ts'
 import { readPlainPost } from './read-plain-post.ts'
 
 let kit: GatewayKit
