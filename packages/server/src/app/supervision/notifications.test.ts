@@ -1,5 +1,4 @@
 import { createKit, type Kit } from '@gatehouse/testkit'
-import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
 import type { Delivery, Notice, Notifier, NotifierTarget } from '../../ports/notifier.ts'
 
@@ -29,13 +28,12 @@ const receiver = (...targets: readonly NotifierTarget[]) => {
 }
 
 /** Lets time pass in steps that the runner notices. */
-const passUntil = (kit: Kit, stepMs: number, isSo: () => boolean | Promise<boolean>) =>
-  until(async () => {
-    if (await isSo()) return true
+const passUntil = async (kit: Kit, stepMs: number, isSo: () => boolean | Promise<boolean>) => {
+  while (!(await isSo())) {
     kit.clock.move(stepMs)
     await new Promise((resolve) => setTimeout(resolve, 1))
-    return false
-  })
+  }
+}
 
 const policy =
   'version: 1\nrules:\n  - { match: filesystem.delete, tier: approval_required }\n  - { match: filesystem.stat, tier: autonomous, notify: true }\n'
