@@ -329,11 +329,38 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     await page.getByText('post-token is kept.').waitFor()
     expect(await page.content()).not.toContain(value)
     await page.getByRole('button', { name: 'Actions: post-token' }).click()
+    let answer = (): void => undefined
+    const asked = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route('**/api/agents*', async (route) => {
+      await asked
+      await route.continue()
+    })
     await page.getByRole('menuitem', { name: 'May it be used?' }).click()
     await page.getByLabel('At the host (empty for none)').fill('evil.example')
-    await page.getByRole('button', { name: 'Check' }).click()
+    const check = page.getByRole('button', { name: 'Check' })
+    // Nothing is asked before it is known for which agent.
+    expect(await check.isDisabled()).toBe(true)
+    answer()
+    await check.click()
+    await page.unroute('**/api/agents*')
     await page.getByText('No:').waitFor()
     expect(await dashboard.axeFindings()).toEqual([])
+  })
+
+  test('make a token for hooks in the name of the agent that is chosen', async () => {
+    const { page, api } = dashboard
+    await dashboard.goTo('/settings?tab=tokens')
+    await page.getByRole('button', { name: 'Create a user token' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Label').fill('of the editor')
+    await dialog.getByLabel('Role').selectOption('hook')
+    await expect.poll(() => dialog.getByLabel('For the agent').inputValue()).toBe('mailbot')
+    await dialog.getByRole('button', { name: 'Create a user token' }).click()
+    await page.getByText('This token is shown here and never again.').waitFor()
+    const made = { label: 'of the editor', role: 'hook', agent: 'mailbot' }
+    expect((await api.listUserTokens()).user_tokens[0]).toMatchObject(made)
   })
 
   test('mute what an agent warns of, say so beside it, and choose where a kind is sent', async () => {

@@ -9,6 +9,7 @@ export const common = {
   copied: 'Copied',
   typeName: (name: string) => `Type ${name} to confirm`,
   agent: 'Agent',
+  noAgents: 'There is no agent yet.',
   capability: 'Capability',
   allAgents: 'All agents',
   any: 'Any',

@@ -1,8 +1,9 @@
 import type { Secret, SecretCheck } from '@gatehouse/contract'
 import { useState } from 'react'
-import { api, queryClient, useRead } from '../../api.ts'
+import { api, queryClient } from '../../api.ts'
 import { common } from '../../messages/common.ts'
 import { secretsText as text } from '../../messages/secrets.ts'
+import { useAgentChoice } from '../../ui/agent-choice.ts'
 import { ConfirmName, FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -143,19 +144,17 @@ export const DeleteDialog = ({ secret: { name }, onClose }: OfSecret) => (
 )
 
 export const CheckDialog = ({ secret: { name, capabilities, hosts }, onClose }: OfSecret) => {
-  const agents = useRead('listAgents').data?.agents ?? []
-  const [agent, setAgent] = useState('')
+  const { agent, field } = useAgentChoice()
   const [capability, setCapability] = useState(
     capabilities.find((one) => !/[*:]/.test(one)) ?? 'network.credentialed_request',
   )
   const [host, setHost] = useState(hosts.find((one) => !one.startsWith('*')) ?? '')
   const [found, setFound] = useState<SecretCheck | null>(null)
-  const asked = agent === '' ? (agents[0]?.name ?? '') : agent
   const check = async () => {
     setFound(
       await api.checkSecret({
         name,
-        agent: asked,
+        agent,
         capability,
         ...(host.trim() === '' ? {} : { host: host.trim() }),
       }),
@@ -165,15 +164,11 @@ export const CheckDialog = ({ secret: { name, capabilities, hosts }, onClose }: 
     <FormDialog
       title={text.checkTitle(name)}
       submit={text.checkSubmit}
+      disabled={agent === ''}
       onSubmit={check}
       onClose={onClose}
     >
-      <SelectField
-        label={common.agent}
-        value={asked}
-        onChange={({ target }) => setAgent(target.value)}
-        options={agents.map(({ name: value }) => ({ value, text: value }))}
-      />
+      <SelectField label={common.agent} {...field} />
       <TextField
         label={text.checkCapability}
         required

@@ -4,6 +4,7 @@ import { api, queryClient, useRead } from '../../api.ts'
 import { common } from '../../messages/common.ts'
 import { settingsText as text } from '../../messages/settings.ts'
 import { useMay } from '../../session.tsx'
+import { useAgentChoice } from '../../ui/agent-choice.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Snippet } from '../../ui/copy.tsx'
@@ -23,17 +24,15 @@ const roles: readonly Role[] = ['viewer', 'approver', 'operator', 'hook']
 
 /** Makes a token and then shows it, once. */
 const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
-  const agents = useRead('listAgents').data?.agents ?? []
+  const { agent, field } = useAgentChoice()
   const [label, setLabel] = useState('')
   const [role, setRole] = useState<Role>('viewer')
-  const [agent, setAgent] = useState('')
   const [token, setToken] = useState<string | null>(null)
-  const asked = agent === '' ? (agents[0]?.name ?? '') : agent
   const create = async () => {
     const made = await api.createUserToken({
       label: label.trim(),
       role,
-      ...(role === 'hook' ? { agent: asked } : {}),
+      ...(role === 'hook' ? { agent } : {}),
     })
     await refresh()
     setToken(made.token)
@@ -48,7 +47,13 @@ const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
       </Dialog>
     )
   return (
-    <FormDialog title={text.addToken} submit={text.addToken} onSubmit={create} onClose={onClose}>
+    <FormDialog
+      title={text.addToken}
+      submit={text.addToken}
+      disabled={role === 'hook' && agent === ''}
+      onSubmit={create}
+      onClose={onClose}
+    >
       {(errors) => (
         <>
           <TextField
@@ -68,13 +73,7 @@ const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
             options={roles.map((value) => ({ value, text: text.roles[value] }))}
           />
           {role === 'hook' && (
-            <SelectField
-              label={text.tokenFor}
-              error={errors['agent']}
-              value={asked}
-              onChange={({ target }) => setAgent(target.value)}
-              options={agents.map(({ name: value }) => ({ value, text: value }))}
-            />
+            <SelectField label={text.tokenFor} error={errors['agent']} {...field} />
           )}
         </>
       )}
