@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import type { buildConnector } from 'undici'
+import { awaitFirstBytes } from '../connections/first-bytes.ts'
 import { parseEndpoint, parseUrl, portOf, unbracket } from '../domain/web-address.ts'
 import type { Egress } from '../ports/outbound.ts'
 import { dial } from './dial.ts'
@@ -13,12 +14,13 @@ export type EgressSettings = {
   readonly connector: buildConnector.connector
   /** Folder for the folders of sockets; short, since a socket's path has at most 107 bytes. */
   readonly folder: string
+  /** How long a head may take from its first byte. */
+  readonly headMs?: number
   readonly idleMs?: number
   readonly connectionsMax?: number
 }
 
 const refusedMax = 100
-const headMs = 10_000
 
 /** About one connection; what `connection` names goes, too. */
 const hopByHop = new Set([
@@ -157,7 +159,7 @@ const forward = async (
 /** A proxy on a socket of its own, for one child. Each connection is checked by pattern, and dialled under the guard. */
 export const openEgress = async (
   hosts: readonly string[],
-  { connector, folder, idleMs = 60_000, connectionsMax = 64 }: EgressSettings,
+  { connector, folder, headMs = 10_000, idleMs = 60_000, connectionsMax = 64 }: EgressSettings,
 ): Promise<Egress> => {
   const allows = createHostPatterns(hosts)
   const refusals = new Refusals()
@@ -176,6 +178,7 @@ export const openEgress = async (
   server.maxConnections = connectionsMax
   server.keepAliveTimeout = idleMs
   server.on('connection', keep)
+  awaitFirstBytes(server, 'connection', idleMs)
   server.on('connect', (request, client: Socket, head: Buffer) => {
     client.on('error', () => client.destroy())
     tunnel(ways, request, client, head).catch(() => client.destroy())

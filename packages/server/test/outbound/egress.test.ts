@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { request as send } from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -191,6 +192,25 @@ test('a tunnel in which nothing moves is closed at both ends', async () => {
   expect(await throughTunnel(egress, `127.0.0.1:${port}`, 'x')).toEqual({ status: 200, text: '' })
   for (const socket of sockets) socket.resume()
   await expect.poll(() => sockets.every(({ destroyed }) => destroyed)).toBe(true)
+})
+
+test('one that says nothing is idle, and no slow request', async () => {
+  const egress = await openEgress([], { ...(await settings(1)), headMs: 100 })
+  onTestFinished(() => egress[Symbol.asyncDispose]())
+  const open = async () => {
+    const heard: string[] = []
+    const socket = connect(egress.socket).on('data', (chunk) => heard.push(chunk.toString()))
+    await once(socket, 'connect')
+    return { socket, heard }
+  }
+  const silent = await open()
+  const slow = await open()
+  slow.socket.write('CONNECT a')
+  await once(slow.socket, 'close')
+  expect(slow.heard.join('')).toMatch(/^HTTP\/1\.1 408 /)
+  expect(silent.heard).toEqual([])
+  silent.socket.write('CONNECT a.example:443 HTTP/1.1\r\nHost: a.example\r\n\r\n')
+  await expect.poll(() => silent.heard.join('')).toMatch(/^HTTP\/1\.1 403 /)
 })
 
 test('no more connections are open at once than allowed, and the next one passes when one ends', async () => {

@@ -1,7 +1,10 @@
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { openUserApi } from '../../src/transport/rest/open-user-api.ts'
+import { openRestServer } from '../../src/transport/rest/rest-server.ts'
 import { openRestKit, useRestKit } from './kit.ts'
 
 const shared = useRestKit()
@@ -104,6 +107,20 @@ test('closes with streams still open, and answers no more', async () => {
   expect(await text).toContain('event: snapshot')
   await expect(fetch(`${api.url}/healthz`)).rejects.toThrow()
   await api.close()
+})
+
+test('a connection on which nothing was said is idle, and no slow request', async () => {
+  const settings = { headersTimeout: 100, connectionsCheckingInterval: 10 }
+  await using server = await openRestServer(
+    { ...shared().options, host: '127.0.0.1', port: 0 },
+    (listener) => createServer(settings, listener),
+    async () => new Response('served'),
+  )
+  const silent = connect(Number(server.address.split(':')[1]), '127.0.0.1')
+  await once(silent, 'connect')
+  expect(await sendRaw(`http://${server.address}`, 'GET / ')).toMatch(/^HTTP\/1\.1 408 /)
+  silent.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+  expect(await text(silent)).toMatch(/^HTTP\/1\.1 200 .*served/s)
 })
 
 test('closing waits for no connection on which nothing was said', async () => {

@@ -9,6 +9,7 @@ import { Hold } from '../../app/call/hold.ts'
 import type { Held, MemoryBudget } from '../../app/call/memory-budget.ts'
 import type { AgentOp } from '../../app/call/op.ts'
 import type { Ways } from '../../app/nodes/ways.ts'
+import { takeNodesListener } from '../../connections/first-bytes.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
 import { Admission, upgradeToken } from '../http/admission.ts'
@@ -89,14 +90,6 @@ const isBodyFault = (request: GatewayRequest, headers: FrontHeaders, bytesMax: n
   return request.by === 'node' && request.req.readableAborted ? refusals.brokenBody : null
 }
 
-/** The listener by which Node's server takes a connection; connections come to the fast path first. */
-const takeNodesListener = (server: Server): ((socket: Socket) => void) => {
-  const [listener] = server.listeners('connection')
-  if (!listener) throw new Error('node:http takes no connections')
-  server.removeAllListeners('connection')
-  return (socket) => void listener.call(server, socket)
-}
-
 const actorOf = (agent: AuthenticatedAgent): AgentOp['actor'] => ({
   kind: 'agent',
   name: agent.name,
@@ -164,7 +157,8 @@ export class GatewayServer {
     this.#streamable = new StreamableHttp(deps, this.#streams)
     this.#forwarder = options.nodes ? new Forwarder(options.nodes) : null
     this.server = this.#emptyServer()
-    this.#serveByNode = takeNodesListener(this.server)
+    // Connections come to the fast path first.
+    this.#serveByNode = takeNodesListener(this.server, 'connection')
     this.#setUp(this.server)
     this.#sweeper = setInterval(() => this.#sweep(now()), limits.sweepEveryMs)
     this.#sweeper.unref()
@@ -257,7 +251,7 @@ export class GatewayServer {
         left()
       }
       const secure = links && ((head: Buffer) => links.secure(socket, head))
-      passOn(socket, { wayTo, secure, gone, serve, quietMs: limits.headersTimeoutMs })
+      passOn(socket, { wayTo, secure, gone, serve, silentMs: keepAliveMs })
     })
     server.on('request', (req, res) => this.#serveNode(req, res, false))
     server.on('checkContinue', (req, res) => this.#serveNode(req, res, true))

@@ -105,9 +105,8 @@ export class NodeLinks implements Disposable {
     look()
   }
 
-  /** Takes a connection that begins with `head`, as another node's may. */
+  /** Takes a paused connection that begins with `head`, as another node's may. */
   secure(socket: Socket, head: Buffer): void {
-    socket.pause()
     socket.unshift(head)
     socket.on('error', () => socket.destroy())
     this.#server.emit('connection', socket)

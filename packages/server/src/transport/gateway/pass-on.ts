@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { firstBytes, readAnew } from '../../connections/first-bytes.ts'
 import { isTls } from './node-links.ts'
 
 type Handle = { reading: boolean; readStart(): void; readStop(): void }
@@ -48,8 +49,8 @@ type Ways = {
   readonly gone: () => void
   /** Serves it here. */
   readonly serve: () => void
-  /** How long its first bytes are waited for: where machines are busy a handshake comes late, and here it would be noise. */
-  readonly quietMs: number
+  /** How long its first bytes are waited for. */
+  readonly silentMs: number
 }
 
 /**
@@ -57,20 +58,13 @@ type Ways = {
  * first request. The second is about where it is quick, never about
  * what is allowed: each process checks every request, and can serve any agent.
  */
-export const passOn = (socket: Socket, { wayTo, secure, gone, serve, quietMs }: Ways): void => {
+export const passOn = (socket: Socket, { wayTo, secure, gone, serve, silentMs }: Ways): void => {
   const failed = (): void => void socket.destroy()
   const ended = (): void => void socket.end()
-  const forget = (): void => {
-    clearTimeout(quiet)
-    socket.off('error', failed).off('end', ended).off('data', read)
-  }
+  const forget = (): void => void socket.off('error', failed).off('end', ended)
   const here = (head: Buffer): void => {
     forget()
-    if (socket.destroyed) return
-    socket.pause()
-    if (head.length > 0) socket.unshift(head)
-    serve()
-    socket.resume()
+    if (!socket.destroyed) readAnew(socket, head, serve)
   }
   const there = (handOver: HandOver, head: Buffer): void => {
     const all = Buffer.concat([head, stopReading(socket)])
@@ -81,23 +75,17 @@ export const passOn = (socket: Socket, { wayTo, secure, gone, serve, quietMs }: 
     goOnReading(socket)
     here(all)
   }
-  const read = (head: Buffer): void => {
-    clearTimeout(quiet)
+  firstBytes(socket, silentMs, (head) => {
     if (secure && isTls(head)) {
-      forget()
       gone()
       return secure(head)
     }
     const token = wayTo ? tokenIn(head) : null
     if (!wayTo || token === null) return here(head)
-    socket.off('data', read)
-    socket.pause()
+    socket.on('error', failed).on('end', ended)
     wayTo(token).then(
       (handOver) => (handOver && !socket.destroyed ? there(handOver, head) : here(head)),
       () => here(head),
     )
-  }
-  // One that says nothing is waited for as it is everywhere.
-  const quiet = setTimeout(() => here(none), quietMs)
-  socket.on('error', failed).on('end', ended).on('data', read)
+  })
 }

@@ -3,9 +3,10 @@ import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'no
 import { Server as SecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { GatehouseError } from '@gatehouse/contract'
+import { awaitFirstBytes } from '../../connections/first-bytes.ts'
 import { createClientAddress } from '../http/client-address.ts'
 import { HeadlessSockets } from '../http/headless-sockets.ts'
-import { defaultGatewayLimits } from '../http/limits.ts'
+import { defaultGatewayLimits, keepAliveMs } from '../http/limits.ts'
 import { reachableName } from '../http/reachable-name.ts'
 import { readHeaders } from '../http/read-headers.ts'
 import { problemResponse } from './problem.ts'
@@ -118,7 +119,9 @@ export async function openRestServer(
     headless.add(socket)
     socket.once('close', () => headless.delete(socket))
   }
-  server.on(server instanceof SecureServer ? 'secureConnection' : 'connection', connected)
+  const opened = server instanceof SecureServer ? 'secureConnection' : 'connection'
+  server.on(opened, connected)
+  awaitFirstBytes(server, opened, keepAliveMs)
   server.on('request', ({ socket }) => headless.delete(socket))
   server.maxConnections = connectionsMax
   // More than are allowed, so that too many are seen rather than dropped.

@@ -92,12 +92,15 @@ describe('a connection that is quiet', () => {
     expect(pair.connection.socket.destroyed).toBe(false)
   })
 
-  test('and has never said anything is left to the timeouts of node:http', async () => {
+  test('and has never said anything is waited for as long, and closed without a word', async () => {
     using pair = await openPair()
     pair.connection.sweep(1_000)
+    pair.connection.sweep(1_000 + keepAliveMs - 1)
+    expect(pair.connection.socket.destroyed).toBe(false)
+    pair.connection.sweep(1_000 + keepAliveMs)
+    await until(() => pair.heard.closed)
+    expect(pair.heard.text).toBe('')
     expect(pair.handedOver).toHaveLength(0)
-    pair.connection.sweep(1_500)
-    expect(pair.handedOver).toEqual([pair.connection.socket])
     expect(pair.path.connections.size).toBe(0)
   })
 })
@@ -106,9 +109,10 @@ test('slow peers meet the timeouts of node:http', async () => {
   await using kit = await openKit({
     limits: { headersTimeoutMs: 1_000, requestTimeoutMs: 2_000, sweepEveryMs: 5 },
   })
+  const silent = await peerOf(kit.port)
   const whole = request('a', 'test.echo')
-  const starts = ['', whole.slice(0, 1), whole.slice(0, 60), whole.slice(0, -1)]
-  const behind = starts.slice(1).map((start) => [whole, start])
+  const starts = [whole.slice(0, 1), whole.slice(0, 60), whole.slice(0, -1)]
+  const behind = starts.map((start) => [whole, start])
   const peers = await Promise.all(
     [...starts.map((start) => [start]), ...behind].map(async (chunks) => {
       const peer = await peerOf(kit.port)
@@ -122,6 +126,11 @@ test('slow peers meet the timeouts of node:http', async () => {
   )
   await until(() => peers.every(({ heard }) => heard.closed))
   for (const { heard } of peers) expect(heard.text).toMatch(/HTTP\/1\.1 408 .*it came too slowly/s)
+  // One that has said nothing is not slow: it was there before them, and its request is served.
+  expect(silent.heard).toEqual({ text: '', closed: false })
+  silent.socket.write(whole)
+  await until(() => silent.heard.text.includes('"id":"a"'))
+  silent.socket.destroy()
   await until(() => kit.connections() === 0)
 })
 

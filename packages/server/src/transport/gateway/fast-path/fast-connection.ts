@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { readAnew } from '../../../connections/first-bytes.ts'
 import { keepAliveMs } from '../../http/limits.ts'
 import { FastResponse } from './fast-response.ts'
 import { type PlainPost, readPlainPost } from './read-plain-post.ts'
@@ -24,7 +25,6 @@ export class FastConnection {
   readonly #listeners: readonly [event: string, listener: (chunk: Buffer) => void][]
   #response: FastResponse | null = null
   #pending = none
-  #served = false
   #quietSinceMs: number | null = null
 
   constructor(path: FastPath, socket: Socket) {
@@ -44,20 +44,17 @@ export class FastConnection {
 
   sweep(nowMs: number): void {
     this.#quietSinceMs ??= nowMs
-    if (nowMs - this.#quietSinceMs >= (this.#served ? keepAliveMs : 1)) this.closeIdle()
+    if (nowMs - this.#quietSinceMs >= keepAliveMs) this.closeIdle()
   }
 
-  /** A peer that has said nothing yet is Node's to wait for. */
+  /** Without a word, also where nothing was said yet: `firstBytes` says why. */
   closeIdle(): void {
-    if (this.#response) return
-    if (this.#served) this.socket.destroy()
-    else this.#handOver(none)
+    if (!this.#response) this.socket.destroy()
   }
 
   #read(chunk: Buffer): void {
     const post = readPlainPost(chunk)
     if (!post) return this.#handOver(chunk)
-    this.#served = true
     this.#response = new FastResponse(this.socket, () => this.#finish())
     this.#path.serve(post, this.socket, this.#response)
   }
@@ -81,9 +78,6 @@ export class FastConnection {
     const { socket } = this
     for (const [event, listener] of this.#listeners) socket.off(event, listener)
     this.#path.connections.delete(this)
-    socket.pause()
-    socket.unshift(bytes)
-    this.#path.handOver(socket)
-    socket.resume()
+    readAnew(socket, bytes, () => this.#path.handOver(socket))
   }
 }
