@@ -68,8 +68,9 @@ export const Simulate = ({ names }: { readonly names: readonly string[] }) => {
   const [args, setArgs] = useState('')
   const [at, setAt] = useState('')
   const [asked, setAsked] = useState<Question | null>(null)
-  const agents = useRead('listAgents').data?.agents.length ?? 1
-  const calls = callsOf(capability.trim(), names, agent === '' ? agents : 1)
+  const agents = useRead('listAgents')
+  const known = agents.data?.agents.length ?? Number.POSITIVE_INFINITY
+  const calls = callsOf(capability.trim(), names, agent === '' ? known : 1)
   const question = questionOf({ agent, capability, args, at }, drafts[by], calls)
   return (
     <div className="grid grid-cols-1 gap-4">
@@ -125,7 +126,12 @@ export const Simulate = ({ names }: { readonly names: readonly string[] }) => {
           onChange={({ target }) => setArgs(target.value)}
         />
         <div className="sm:col-span-2">
-          <Button type="submit" tone="primary" icon="play" disabled={typeof question === 'string'}>
+          <Button
+            type="submit"
+            tone="primary"
+            icon="play"
+            disabled={typeof question === 'string' || (agent === '' && agents.isPending)}
+          >
             {text.simulate}
           </Button>
         </div>
