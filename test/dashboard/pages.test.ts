@@ -329,22 +329,14 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     await page.getByText('post-token is kept.').waitFor()
     expect(await page.content()).not.toContain(value)
     await page.getByRole('button', { name: 'Actions: post-token' }).click()
-    let answer = (): void => undefined
-    const asked = new Promise<void>((resolve) => {
-      answer = resolve
-    })
-    await page.route('**/api/agents*', async (route) => {
-      await asked
-      await route.continue()
-    })
+    const letThrough = await dashboard.heldBack('**/api/agents*')
     await page.getByRole('menuitem', { name: 'May it be used?' }).click()
     await page.getByLabel('At the host (empty for none)').fill('evil.example')
     const check = page.getByRole('button', { name: 'Check' })
     // Nothing is asked before it is known for which agent.
     expect(await check.isDisabled()).toBe(true)
-    answer()
+    await letThrough()
     await check.click()
-    await page.unroute('**/api/agents*')
     await page.getByText('No:').waitFor()
     expect(await dashboard.axeFindings()).toEqual([])
   })

@@ -228,22 +228,14 @@ rules:
 
   test('calls of all agents are simulated once it is known how many there are', async () => {
     const { page } = dashboard
-    let answer = (): void => undefined
-    const asked = new Promise<void>((resolve) => {
-      answer = resolve
-    })
-    await page.route('**/api/agents*', async (route) => {
-      await asked
-      await route.continue()
-    })
+    const letThrough = await dashboard.heldBack('**/api/agents*')
     await dashboard.goTo('/policy?tab=simulate')
     await page.getByLabel('Capability', { exact: true }).fill('filesystem.write')
     await page.getByLabel('Arguments (JSON)').fill('{ "path": "plan.md", "content": "x" }')
     const simulate = page.getByRole('button', { name: 'Simulate' })
     expect(await simulate.isDisabled()).toBe(true)
-    answer()
+    await letThrough()
     await simulate.click()
-    await page.unroute('**/api/agents*')
     const row = page.locator('[data-row="mailbot filesystem.write"]')
     await row.getByText('Evaluated rules').waitFor()
     const wrong = dashboard.complaints.filter((one) => !one.startsWith('Failed to load resource'))

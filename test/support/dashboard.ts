@@ -131,6 +131,23 @@ export class Dashboard implements AsyncDisposable {
     this.api = personAt(this.gate).api
   }
 
+  /** Keeps back what the page asks of such addresses; what it gives lets all of it through. */
+  async heldBack(addresses: string): Promise<() => Promise<void>> {
+    let release = (): void => undefined
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await this.page.route(addresses, async (route) => {
+      await released
+      await route.continue()
+    })
+    return async () => {
+      release()
+      // Not before what waits has gone on: a route that is removed meanwhile goes on by itself, and cannot once more.
+      await this.page.unrouteAll({ behavior: 'wait' })
+    }
+  }
+
   /** Loads a page as one that opens a link does. */
   async goTo(address: string): Promise<void> {
     await this.page.goto(`${this.run.dashboard_url}${address}`)
