@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { WebSocket } from 'ws'
+import { openSocket } from './support/mcp-socket.ts'
 import { Installation, invoke, invokeOnce, pause, type Run } from './support/server.ts'
 
 const heapMib = 192
@@ -103,12 +102,9 @@ test('frames of 9 MB on many WebSockets wait for each other, and are answered', 
     method: 'tools/call',
     params: { name: 'filesystem__write', arguments: { path: 'w.txt', content: 'x'.repeat(large) } },
   })
-  const answered = (): Promise<string> =>
-    new Promise((resolve, reject) => {
-      const ws = new WebSocket(run.mcp_url, {
-        headers: { authorization: `Bearer ${greedy.token}` },
-      })
-      ws.once('open', () => ws.send(frame))
+  const answered = async (): Promise<string> => {
+    const ws = await openSocket(run.mcp_url, greedy.token)
+    return new Promise((resolve, reject) => {
       ws.once('error', reject)
       ws.on('message', (data: Buffer) => {
         const text = data.toString()
@@ -116,7 +112,9 @@ test('frames of 9 MB on many WebSockets wait for each other, and are answered', 
         ws.terminate()
         resolve(text)
       })
+      ws.send(frame)
     })
+  }
   const all = Promise.all(Array.from({ length: 12 }, answered))
   expect((await serving(run, control.token, all)).failed).toBe(0)
   for (const text of await all) expect(text).toContain('"result"')
@@ -134,8 +132,7 @@ type Answer = { id: number; result?: { success: boolean }; error?: { code: numbe
 
 /** A socket that asks for the file `calls` times and reads nothing before it is told to. */
 const lazySocket = async (run: Run, token: string, calls: number) => {
-  const ws = new WebSocket(run.mcp_url, { headers: { authorization: `Bearer ${token}` } })
-  await once(ws, 'open')
+  const ws = await openSocket(run.mcp_url, token)
   ws.pause()
   const { params } = readLarge()
   const name = 'filesystem__read'

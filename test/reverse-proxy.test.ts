@@ -10,7 +10,7 @@ import { freePorts } from '@gatehouse/testkit/free-ports'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { until } from '@gatehouse/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { WebSocket } from 'ws'
+import { openSocket } from './support/mcp-socket.ts'
 import { Installation, invoke, type Run } from './support/server.ts'
 
 // The files in packaging/proxy, with this machine's ports and certificates in place of those that they name.
@@ -209,10 +209,8 @@ for (const { kind, isHere, write } of proxies)
     })
 
     test('agents call over a WebSocket', async () => {
-      const headers = { host: `${name}:${port}`, authorization: `Bearer ${token}` }
-      const options = { headers, ca, servername: name }
-      const socket = new WebSocket(`wss://127.0.0.1:${port}/mcp`, options)
-      await once(socket, 'open')
+      const options = { headers: { host: `${name}:${port}` }, ca, servername: name }
+      const socket = await openSocket(`wss://127.0.0.1:${port}/mcp`, token, options)
       const call = { name: 'agent__whoami', arguments: {} }
       socket.send(JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: call }))
       const [message] = await once(socket, 'message')

@@ -16,11 +16,11 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import WebSocket from 'ws'
 import { LogReader } from '../packages/server/src/log/log-files.ts'
 import { createDatabase } from '../packages/server/src/storage/postgres/testing.ts'
 import { api, createBoth, flags, type Page, secondPid, startGate } from './support/gates.ts'
 import { homes } from './support/homes.ts'
+import { openSocket } from './support/mcp-socket.ts'
 import { OwnConnection } from './support/own-connection.ts'
 import { Installation, type Run } from './support/server.ts'
 
@@ -111,8 +111,7 @@ test('an agent is served by its process, with one audit log to read', async () =
 
 /** Connection of an MCP client that says nothing more than hello. */
 const connect = async (run: Run, token: string) => {
-  const socket = new WebSocket(run.mcp_url, { headers: { authorization: `Bearer ${token}` } })
-  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
+  const socket = await openSocket(run.mcp_url, token)
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   return { closed, [Symbol.dispose]: () => socket.terminate() }
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { WebSocket } from 'ws'
+import { type ClientOptions, WebSocket } from 'ws'
 import { pause, type Run } from './server.ts'
 
 type Told = {
@@ -25,7 +25,7 @@ export class McpSocket implements Disposable {
   }
 
   static async open(run: Run, token: string): Promise<McpSocket> {
-    const ws = await connect(run, token)
+    const ws = await openSocket(run.mcp_url, token)
     const answered = once(ws, 'message')
     const clientInfo = { name: 'mcp-socket', version: '1.0.0' }
     const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
@@ -62,10 +62,15 @@ export class McpSocket implements Disposable {
   }
 }
 
-/** A service that is asked too much at once tells clients to come again. */
-const connect = async (run: Run, token: string): Promise<WebSocket> => {
+/** Opens a WebSocket of an agent. A service that is asked too much at once tells clients to come again. */
+export const openSocket = async (
+  url: string,
+  token: string,
+  options: ClientOptions = {},
+): Promise<WebSocket> => {
+  const headers = { ...options.headers, authorization: `Bearer ${token}` }
   for (;;) {
-    const ws = new WebSocket(run.mcp_url, { headers: { authorization: `Bearer ${token}` } })
+    const ws = new WebSocket(url, { ...options, headers })
     try {
       await once(ws, 'open')
       return ws
