@@ -81,7 +81,9 @@ describe.skipIf(!hasProgram('chromium'))('the policy in the dashboard', () => {
     const { page } = dashboard
     await page.keyboard.press('Enter')
     await page.keyboard.type('- match: git.comm')
-    await page.getByRole('option', { name: 'git.commit' }).click()
+    // While the list is made anew for what was typed last, the editor ignores a click in it.
+    const list = page.locator('.cm-tooltip-autocomplete:not(.cm-tooltip-autocomplete-disabled)')
+    await list.getByRole('option', { name: 'git.commit' }).click()
     await page.locator('.cm-line', { hasText: /^\s+- match: git\.commit$/ }).waitFor()
     await page.keyboard.press('Enter')
     await page.keyboard.type('tier: ')
