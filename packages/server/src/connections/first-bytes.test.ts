@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { createServer as createPlain, type Server } from 'node:http'
 import { createServer as createSecure } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
-import { connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { connect as connectSecure } from 'node:tls'
 import { until } from '@gatehouse/testkit/until'
 import { expect, onTestFinished, test } from 'vitest'
@@ -14,20 +13,26 @@ const request = 'GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
 const settings = { headersTimeout: 100, connectionsCheckingInterval: 10, keepAliveTimeout: 60_000 }
 
-const makers: Record<'http' | 'https', () => Promise<Server>> = {
-  http: async () => createPlain(settings),
+type Made = { readonly server: Server; readonly dial: (port: number) => Socket }
+
+const makers: Record<'http' | 'https', () => Promise<Made>> = {
+  http: async () => ({
+    server: createPlain(settings),
+    dial: (port) => connect(port, '127.0.0.1'),
+  }),
   async https() {
     const authority = await issueAuthority({ names, nowMs: Date.now() })
-    return createSecure({
-      ...settings,
-      ...(await issueLeaf({ authority, names, nowMs: Date.now() })),
-    })
+    const leaf = await issueLeaf({ authority, names, nowMs: Date.now() })
+    return {
+      server: createSecure({ ...settings, ...leaf }),
+      dial: (port) => connectSecure({ port, host: '127.0.0.1', ca: authority.cert }),
+    }
   },
 }
 
 /** A server that waits `silentMs` for first bytes, and how to connect to it. */
 const open = async (kind: keyof typeof makers, silentMs: number) => {
-  const server = await makers[kind]()
+  const { server, dial } = await makers[kind]()
   awaitFirstBytes(server, kind === 'http' ? 'connection' : 'secureConnection', silentMs)
   server.on('request', (req, res) => res.end(`served ${req.url}`))
   server.listen(0, '127.0.0.1')
@@ -39,10 +44,7 @@ const open = async (kind: keyof typeof makers, silentMs: number) => {
     server.close()
   })
   return async () => {
-    const socket =
-      kind === 'http'
-        ? connect(port, '127.0.0.1')
-        : connectSecure({ port, host: '127.0.0.1', rejectUnauthorized: false })
+    const socket = dial(port)
     peers.push(socket)
     const heard = { text: '', closed: false }
     socket.on('data', (chunk) => (heard.text += chunk.toString('latin1')))

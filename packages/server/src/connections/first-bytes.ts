@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 
 /**
  * Reads the first bytes of a connection, and pauses it. One that says nothing is idle, as one between two requests is: it is
- * waited for as long, `silentMs`, and closed without a word. Clients keep such connections, for example that of a request
+ * closed without a word after `silentMs`, which is no shorter than a kept one waits. Clients keep such connections, for example that of a request
  * they gave up, and send the next request over it: an answer that nobody asked for, or a close before the time that
  * `Keep-Alive` told, would meet that request.
  */
