@@ -1,5 +1,6 @@
 // Tests depend on no clock of a machine that others use as well: none has a limit of its own below that of its project, none
-// waits by a clock or a count of its own, and none holds a time that passed meanwhile to less than half a minute.
+// waits by a clock or a count of its own, and none holds a time that passed meanwhile to less than half a minute. Nor do
+// they find parts of a page by a class: when its look changes, what waits for it to go waits for nothing, and says so nowhere.
 import { pathToFileURL } from 'node:url'
 import { testFiles } from './lib/files.mjs'
 import { projectOf, testLimits } from './lib/test-limits.mjs'
@@ -58,11 +59,35 @@ export const findShortLimits = (file, text) => {
   ]
 }
 
+/** What a test looks for on a page by a selector. */
+const selectors = /\blocator\(\s*(['"`])(?<selector>(?:(?!\1)[^\n])*)\1/g
+/** Values in a selector, which may have dots as well. */
+const values = /\$\{[^}]*\}|"[^"]*"/g
+/** Those of the editor are its interface. */
+const className = /\.(?!cm-)[a-z]/i
+
+/** Places that a test finds by how they look, one line each. */
+export const findClasses = (file, text) =>
+  [...text.matchAll(selectors)].flatMap(({ groups: { selector }, index }) =>
+    className.test(selector.replaceAll(values, ''))
+      ? [
+          `${placeOf(file, text, index)} a class: use a role, a label or a data attribute, which stay`,
+        ]
+      : [],
+  )
+
+const told = (title, found) => {
+  if (found.length > 0) console.error([title, ...found].join('\n'))
+  return found.length
+}
+
 const main = () => {
-  const found = testFiles().flatMap(({ file, text }) => findShortLimits(file, text))
-  if (found.length > 0) console.error('A busy machine is no failure (CONTRIBUTING.md):')
-  for (const line of found) console.error(line)
-  process.exitCode = found.length > 0 ? 1 : 0
+  const files = testFiles()
+  const all = (find) => files.flatMap(({ file, text }) => find(file, text))
+  const count =
+    told('A busy machine is no failure (CONTRIBUTING.md):', all(findShortLimits)) +
+    told('What is looked for has to be there to be found:', all(findClasses))
+  process.exitCode = count > 0 ? 1 : 0
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main()

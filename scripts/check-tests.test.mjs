@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findShortLimits } from './check-tests.mjs'
+import { findClasses, findShortLimits } from './check-tests.mjs'
 
 test.each([
   ['test/a.test.ts', '}, 900_000)\n'],
@@ -66,4 +66,23 @@ test.each([
   ],
 ])('refuses %s with %j', (file, text, place) => {
   expect(findShortLimits(file, text)).toEqual([expect.stringMatching(new RegExp(`^${place}: `))])
+})
+
+test.each([
+  "page.locator('#content .animate-pulse').count()\n",
+  'page.locator(".card")\n',
+  'page.locator(`article.card[data-id="${id}"]`)\n',
+])('refuses a class in %s', (text) => {
+  expect(findClasses('test/a.test.ts', text)).toEqual([
+    expect.stringMatching(/^test\/a\.test\.ts:1 a class: /),
+  ])
+})
+
+test.each([
+  "page.locator('.cm-line .cm-lintRange-error')\n",
+  "page.locator('#content h1')\n",
+  'page.locator(`a[href="/audit/${entry.id}"]`).first()\n',
+  "page.locator('dl > div', { has: page.getByText('a.b') })\n",
+])('passes %s', (text) => {
+  expect(findClasses('test/a.test.ts', text)).toEqual([])
 })

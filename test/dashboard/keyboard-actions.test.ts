@@ -119,7 +119,7 @@ describe.skipIf(!canRun)('every action of the dashboard by keyboard alone', () =
     const { dashboard, keys } = world
     for (const address of withoutActions) {
       await dashboard.goTo(address)
-      await expect.poll(() => dashboard.page.getByText('Loading…').count()).toBe(0)
+      await dashboard.loaded()
       if (address === '/overview') await keys.to('As a table: Calls')
       await keys.look()
     }

@@ -64,7 +64,7 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard by keyboard alo
     async (address) => {
       const { page } = dashboard
       await dashboard.goTo(address)
-      await expect.poll(() => page.locator('#content .animate-pulse').count()).toBe(0)
+      await dashboard.loaded()
       await page.locator('#content').focus()
       const wanted = await page.evaluate<number>(operable)
       const reached = new Map<string, Focus>()

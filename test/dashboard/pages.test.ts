@@ -3,9 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { hasProgram } from '@gatehouse/testkit/programs'
-import type { Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Dashboard, password } from '../support/dashboard.ts'
+import { Dashboard, hasEnd, password } from '../support/dashboard.ts'
 import { Installation, invoke } from '../support/server.ts'
 
 /** Every page and every tab that has an address of its own. */
@@ -93,7 +92,7 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     '%s has no finding of axe in either theme and is whole on a phone',
     async (view) => {
       await dashboard.follow(view)
-      await expect.poll(() => dashboard.page.locator('#content .animate-pulse').count()).toBe(0)
+      await dashboard.loaded()
       expect(await dashboard.axeFindings()).toEqual([])
       expect(await dashboard.overhang()).toBe(0)
     },
@@ -103,32 +102,23 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     const { context, page } = await dashboard.another()
     await context.addCookies(await dashboard.page.context().cookies())
     const asked: string[] = []
-    let open = 0
-    const isCall = (url: string) => url.includes('/api/') && !url.includes('/stream')
     page.on('request', (request) => {
-      if (!isCall(request.url())) return
-      asked.push(request.url())
-      open += 1
+      const url = request.url()
+      if (url.includes('/api/') && hasEnd(request)) asked.push(url)
     })
-    const ended = (request: Request) => {
-      if (isCall(request.url())) open -= 1
-    }
-    page.on('requestfinished', ended)
-    page.on('requestfailed', ended)
-    const answered = () => expect.poll(() => open).toBe(0)
     // Plots of a day move on every 24 minutes: the time begins with such a step.
     const stepMs = 24 * 60_000
     await page.clock.install({ time: Math.floor(Date.now() / stepMs) * stepMs })
     for (const view of ['/overview', '/models', '/services', '/activity', '/audit', '/approvals']) {
       await page.goto(`${dashboard.run.dashboard_url}${view}`)
       await page.getByText('Live', { exact: true }).waitFor()
-      await expect.poll(() => page.locator('#content .animate-pulse').count()).toBe(0)
+      await dashboard.loaded(page)
       // What a page reads once more after it has begun to listen.
       await page.clock.runFor(5_000)
-      await answered()
+      await dashboard.loaded(page)
       asked.length = 0
       await page.clock.runFor(5 * 60_000)
-      await answered()
+      await dashboard.loaded(page)
       expect(asked).toEqual([])
     }
     await context.close()
@@ -300,7 +290,7 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     expect(await dashboard.axeFindings()).toEqual([])
     await page.keyboard.press('Escape')
     await tip.waitFor({ state: 'detached' })
-    expect(await page.locator('[role=row] time[tabindex="0"]').count()).toBe(0)
+    expect(await page.locator('tr time[tabindex="0"]').count()).toBe(0)
     await dashboard.goTo('/audit')
     await page.getByRole('listitem').first().waitFor()
     expect(await page.locator('[role=listitem] time[tabindex="0"]').count()).toBe(0)

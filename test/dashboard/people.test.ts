@@ -77,13 +77,9 @@ describe.skipIf(!hasProgram('chromium'))('people at the dashboard', () => {
       for (const [address, name] of buttons) {
         if (address !== shown) await page.goto(`${dashboard.run.dashboard_url}${address}`)
         shown = address
-        await page.locator('#content h1').waitFor()
-        await expect.poll(() => page.locator('#content .animate-pulse').count()).toBe(0)
+        await dashboard.loaded(page)
         const named = new RegExp(`^${name}(: .*)?$`)
         const button = page.locator('#content').getByRole('button', { name: named }).first()
-        // What is to be there may still be loading; what is not to be there never comes.
-        const isThere = permits(role, buttons.find(([, one]) => one === name)?.[2] ?? 'read')
-        if (isThere) await button.waitFor()
         seen.push([address, name, (await button.count()) > 0])
       }
       expect(seen).toEqual(

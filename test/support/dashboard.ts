@@ -1,8 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Client } from '@gatehouse/rest-client'
+import { until } from '@gatehouse/testkit/until'
 import type { AxeResults } from 'axe-core'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Page,
+  type Request,
+} from 'playwright-core'
 import { personAt } from './person.ts'
 import { Installation, type Run } from './server.ts'
 
@@ -32,6 +39,11 @@ const themes = [
 
 /** Resolves when what changed is on the screen. */
 const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
+const isLoading = `document.querySelector('#content h1') === null ||
+  document.querySelector('#content').textContent.includes('Loading…')`
+
+/** Whether what a page asks for comes to an end. */
+export const hasEnd = (request: Request): boolean => request.resourceType() !== 'eventsource'
 
 /** A service, a browser, and a person who is logged in. */
 export class Dashboard implements AsyncDisposable {
@@ -46,6 +58,8 @@ export class Dashboard implements AsyncDisposable {
   /** What the page asked of whom, and what went wrong on it. */
   readonly requests: string[] = []
   readonly complaints: string[] = []
+  /** What each page waits for; streams, which never end, are not among it. */
+  readonly #unanswered = new WeakMap<Page, Set<Request>>()
 
   private constructor(gate: Installation, run: Run, browser: Browser, page: Page) {
     this.gate = gate
@@ -57,12 +71,25 @@ export class Dashboard implements AsyncDisposable {
   }
 
   #watch(page: Page): void {
+    this.#watchRequests(page)
     page.setDefaultTimeout(100_000)
     page.on('request', (request) => this.requests.push(request.url()))
     page.on('pageerror', (error) => this.complaints.push(error.message))
     page.on('console', (message) => {
       if (message.type() === 'error') this.complaints.push(message.text())
     })
+  }
+
+  #watchRequests(page: Page): void {
+    const unanswered = new Set<Request>()
+    this.#unanswered.set(page, unanswered)
+    page.on('request', (request) => hasEnd(request) && unanswered.add(request))
+    page.on('requestfinished', (request) => {
+      // Nobody waits any more for what the document before this one asked for.
+      if (request.isNavigationRequest()) unanswered.clear()
+      unanswered.delete(request)
+    })
+    page.on('requestfailed', (request) => unanswered.delete(request))
   }
 
   /** A browser at a new service where nobody is an operator yet. */
@@ -120,7 +147,9 @@ export class Dashboard implements AsyncDisposable {
   /** A person with another window, logged in or not. */
   async another(): Promise<{ readonly page: Page; readonly context: BrowserContext }> {
     const context = await this.#browser.newContext(seen)
-    return { context, page: await context.newPage() }
+    const page = await context.newPage()
+    this.#watchRequests(page)
+    return { context, page }
   }
 
   /** Stops the service, does something to its files, and starts it again at other ports; the login is kept. */
@@ -152,6 +181,15 @@ export class Dashboard implements AsyncDisposable {
   async goTo(address: string): Promise<void> {
     await this.page.goto(`${this.run.dashboard_url}${address}`)
     await this.page.locator('#content h1').waitFor()
+  }
+
+  /** Resolves when a page of these shows all that it reads: what comes later moves what is there. */
+  async loaded(page = this.page): Promise<void> {
+    const unanswered = this.#unanswered.get(page)
+    await until(async () => {
+      await page.evaluate(painted)
+      return unanswered?.size === 0 && !(await page.evaluate<boolean>(isLoading))
+    })
   }
 
   /** Goes to a page as one that follows links inside of the dashboard does; what it has read before is still known to it. */
