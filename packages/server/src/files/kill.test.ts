@@ -3,28 +3,20 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { createFilesFactory } from './create-files-factory.ts'
 
 const kills = process.env['GATEHOUSE_FULL'] === '1' ? 12 : 3
-const here = path.dirname(fileURLToPath(import.meta.url))
+const compiled = new URL('../../dist/files/create-files-factory.js', import.meta.url).href
 
 const fakes = {
   ids: { next: (prefix: string) => `${prefix}-x`, secret: () => Buffer.alloc(32) },
   clock: { wall: () => 0, now: () => 0 },
 }
 
-/** Reads the sources as the test runner does, then overwrites one file until it is killed. */
+/** Overwrites one file until it is killed. */
 const writer = `
-import { createViteServer } from '${pathToFileURL(fileURLToPath(import.meta.resolve('vitest/node'))).href}'
-const conditions = ['gatehouse-source', 'node', 'import', 'default']
-const vite = await createViteServer({
-  configFile: false, logLevel: 'silent', root: ${JSON.stringify(here)},
-  server: { middlewareMode: true, hmr: false, ws: false, watch: null },
-  optimizeDeps: { noDiscovery: true }, oxc: { target: 'node20' }, resolve: { conditions }, ssr: { resolve: { conditions } },
-})
-const { createFilesFactory } = await vite.ssrLoadModule('/create-files-factory.ts')
+import { createFilesFactory } from '${compiled}'
 const ids = { next: (prefix) => prefix + '-x', secret: () => Buffer.alloc(32) }
 const clock = { wall: () => 0, now: () => 0 }
 const files = createFilesFactory({ ids, clock }).open({ name: 'alpha', workspace: process.argv[1], mounts: [] })

@@ -10,23 +10,15 @@ import {
   rmSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { backends, ownUser } from './sandbox-kit.ts'
 
-const sources = join(dirname(fileURLToPath(import.meta.url)), '../../src/sandbox')
+const compiled = new URL('../../dist/sandbox/create-sandbox.js', import.meta.url).href
 
-/** Reads the sources as the test runner does, then keeps a program in the sandbox until it is killed. */
+/** Keeps a program in the sandbox until it is killed. */
 const service = `
-import { createViteServer } from '${pathToFileURL(fileURLToPath(import.meta.resolve('vitest/node'))).href}'
-const conditions = ['gatehouse-source', 'node', 'import', 'default']
-const vite = await createViteServer({
-  configFile: false, logLevel: 'silent', root: ${JSON.stringify(sources)},
-  server: { middlewareMode: true, hmr: false, ws: false, watch: null },
-  optimizeDeps: { noDiscovery: true }, oxc: { target: 'node20' }, resolve: { conditions }, ssr: { resolve: { conditions } },
-})
-const { createSandbox } = await vite.ssrLoadModule('/create-sandbox.ts')
+import { createSandbox } from '${compiled}'
 const [dataDir, workspace, word, mode, user] = process.argv.slice(1)
 const log = { debug() {}, info() {}, warn: console.error, error: console.error }
 const sandbox = createSandbox({ dataDir, mode, user: user || null, log })

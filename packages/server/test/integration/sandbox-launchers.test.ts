@@ -10,7 +10,7 @@ import {
   rmSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { bubblewrapArguments } from '../../src/sandbox/arguments.ts'
@@ -101,12 +101,12 @@ describe.skipIf(!hasProgram('bwrap'))('the launchers', () => {
   })
 })
 
-const sources = join(dirname(fileURLToPath(import.meta.url)), '../../src/sandbox')
+const compiled = new URL('../../dist/sandbox/create-sandbox.js', import.meta.url)
 const somebody = 60_778
 
 const canRead = (): boolean => {
   try {
-    for (let at = sources; at !== dirname(at); at = dirname(at)) {
+    for (let at = dirname(fileURLToPath(compiled)); at !== dirname(at); at = dirname(at)) {
       accessSync(at, constants.X_OK)
       if ((lstatSync(at).mode & 0o5) !== 0o5) return false
     }
@@ -116,16 +116,9 @@ const canRead = (): boolean => {
   }
 }
 
-/** Reads the sources as the test runner does, and runs one program as an ordinary user would. */
+/** Runs one program as an ordinary user would. */
 const service = `
-import { createViteServer } from '${pathToFileURL(fileURLToPath(import.meta.resolve('vitest/node'))).href}'
-const conditions = ['gatehouse-source', 'node', 'import', 'default']
-const vite = await createViteServer({
-  configFile: false, logLevel: 'silent', root: ${JSON.stringify(sources)}, cacheDir: process.argv[1] + '/cache',
-  server: { middlewareMode: true, hmr: false, ws: false, watch: null },
-  optimizeDeps: { noDiscovery: true }, oxc: { target: 'node20' }, resolve: { conditions }, ssr: { resolve: { conditions } },
-})
-const { createSandbox } = await vite.ssrLoadModule('/create-sandbox.ts')
+import { createSandbox } from '${compiled.href}'
 const [dataDir, workspace, mode] = process.argv.slice(1)
 const log = { debug() {}, info() {}, warn: console.error, error: console.error }
 const sandbox = createSandbox({ dataDir, mode, user: null, log })
