@@ -1,5 +1,5 @@
-import { Agent, request } from 'node:http'
-import type { Duplex } from 'node:stream'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { openRequest } from '@gatehouse/server/connections/open-request'
 
 type Init = {
   readonly method?: string
@@ -15,28 +15,19 @@ export type Answer = {
 
 /** Fewer than the sockets without headers that a gateway keeps: beyond those it closes the oldest. */
 const agent = new Agent({ keepAlive: true, maxSockets: 256 })
-/** Less than any listener lets a connection rest. */
-const idleMaxMs = 2_000
-const idleSince = new WeakMap<Duplex, number>()
-agent.on('free', (socket: Duplex) => idleSince.set(socket, performance.now()))
-
-/** Ends connections that the service may have ended meanwhile, which a process that was busy has not seen yet. */
-const endIdle = (): void => {
-  const now = performance.now()
-  for (const socket of Object.values(agent.freeSockets).flat())
-    if (socket && now - (idleSince.get(socket) ?? 0) > idleMaxMs) socket.destroy()
-}
 
 /**
  * As `fetch` does, and without its limits of time: on a very busy machine a connection takes longer than the ten seconds that
  * it waits for one, and nothing of that is a fault of the service.
  */
-export const patientFetch = (url: string, init: Init = {}): Promise<Answer> =>
-  new Promise((resolve, reject) => {
-    const { method = 'GET', headers = {}, body = '' } = init
-    endIdle()
-    const length = method === 'GET' ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-    const sent = request(url, { agent, method, headers: { ...headers, ...length } }, (answer) => {
+export const patientFetch = async (url: string, init: Init = {}): Promise<Answer> => {
+  const { method = 'GET', headers = {}, body = '' } = init
+  const length = method === 'GET' ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+  const options = { agent, method, headers: { ...headers, ...length } }
+  const sent = await openRequest(() => request(url, options))
+  return new Promise((resolve, reject) => {
+    sent.on('error', reject)
+    sent.on('response', (answer: IncomingMessage) => {
       const chunks: Buffer[] = []
       answer.on('data', (chunk: Buffer) => chunks.push(chunk))
       answer.on('error', reject)
@@ -49,6 +40,6 @@ export const patientFetch = (url: string, init: Init = {}): Promise<Answer> =>
         })
       })
     })
-    sent.on('error', reject)
     sent.end(body)
   })
+}
