@@ -19,9 +19,9 @@ import { freePorts } from '@gatehouse/testkit/free-ports'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { until } from '@gatehouse/testkit/until'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { WebSocket } from 'ws'
 import { createDatabase } from '../packages/server/src/storage/postgres/testing.ts'
 import { declares, ModernPeer } from '../packages/server/test/kit/modern-peer.ts'
+import { openSocket } from './support/mcp-socket.ts'
 import { Installation, invoke, type Run, rpc } from './support/server.ts'
 
 // The file in packaging/proxy, with this machine's ports and without TLS in front: reverse-proxy.test.ts has that.
@@ -245,13 +245,17 @@ describe.skipIf(lacking !== null)(
       const leaving = new AbortController()
       const stream = await peer.listen(leaving.signal)
       const heard = readUntil(stream.body as unknown as AsyncIterable<Uint8Array>, id)
-      const headers = { authorization: `Bearer ${token}` }
-      const socket = new WebSocket(`ws://127.0.0.1:${port}/mcp`, { headers })
-      const opened = once(socket, 'open')
-      const [upgraded] = (await once(socket, 'upgrade')) as [IncomingMessage]
-      await opened
+      let node: unknown
+      const socket = await openSocket(`ws://127.0.0.1:${port}/mcp`, token, {
+        finishRequest: (asked, ws) => {
+          ws.on('upgrade', ({ headers }) => {
+            node = headers['x-node']
+          })
+          asked.end()
+        },
+      })
       const holder = nodes.find(
-        ({ run }) => new URL(run?.gateway_url ?? '').host === upgraded.headers['x-node'],
+        ({ run }) => new URL(run?.gateway_url ?? '').host === node,
       ) as Installation
       const [left, third] = nodes.filter((node) => node !== holder) as [Installation, Installation]
       const clientInfo = { name: 'socket', version: '1' }

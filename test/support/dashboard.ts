@@ -185,10 +185,12 @@ export class Dashboard implements AsyncDisposable {
 
   /** Resolves when a page of these shows all that it reads: what comes later moves what is there. */
   async loaded(page = this.page): Promise<void> {
-    const unanswered = this.#unanswered.get(page)
+    const isAnswered = () => this.#unanswered.get(page)?.size === 0
     await until(async () => {
+      if (!isAnswered()) return false
+      // What was answered is shown first, and may ask for more.
       await page.evaluate(painted)
-      return unanswered?.size === 0 && !(await page.evaluate<boolean>(isLoading))
+      return isAnswered() && !(await page.evaluate<boolean>(isLoading))
     })
   }
 

@@ -2,8 +2,11 @@ import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
+  lchownSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -34,14 +37,40 @@ const plainEnvironment = {
   GIT_COMMITTER_EMAIL: 'ana@example.org',
 }
 
+/**
+ * Ownership: what a test of root makes in a folder that the service gave to the user of its programs is that user's
+ * too. Else those programs could not write beside it, and git picks the folder of an object by its hash.
+ */
+export const giveBack = (place: string): void => {
+  if (process.getuid?.() !== 0) return
+  const owner = [place, dirname(place)].map((at) => lstatSync(at)).find(({ uid }) => uid !== 0)
+  if (!owner) return
+  const below = lstatSync(place).isDirectory()
+    ? readdirSync(place, { recursive: true, encoding: 'utf8' })
+    : []
+  for (const name of ['', ...below]) {
+    const path = join(place, name)
+    // What the service works on meanwhile may be gone again.
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    if (found && found.uid !== owner.uid) lchownSync(path, owner.uid, owner.gid)
+  }
+}
+
 /** Git as a person has it, beside the service: to make repositories and to look at them. */
-export const plainGit = (folder: string, ...args: string[]): string =>
-  execFileSync('git', ['-c', 'safe.directory=*', '-c', 'protocol.file.allow=always', ...args], {
-    cwd: folder,
-    env: plainEnvironment,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  }).trim()
+export const plainGit = (folder: string, ...args: string[]): string => {
+  const said = execFileSync(
+    'git',
+    ['-c', 'safe.directory=*', '-c', 'protocol.file.allow=always', ...args],
+    {
+      cwd: folder,
+      env: plainEnvironment,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  ).trim()
+  giveBack(folder)
+  return said
+}
 
 /** The git of one agent, in the real sandbox, over folders of its own; and a canary outside of them. */
 export class GitKit implements AsyncDisposable {
@@ -127,21 +156,12 @@ export class GitKit implements AsyncDisposable {
   put(name: string, content: string | Buffer): void {
     mkdirSync(dirname(this.at(name)), { recursive: true })
     writeFileSync(this.at(name), content)
-    this.#giveBack(name)
+    giveBack(this.at(...name.split('/').slice(0, 1)))
   }
 
   /** Git as somebody beside the service uses it, in a folder of the workspace. */
   plain(name: string, ...args: string[]): string {
-    const said = plainGit(this.at(name), ...args)
-    this.#giveBack(name)
-    return said
-  }
-
-  /** Ownership: files that a test of root makes belong to the owner of the project, as those of the service do. */
-  #giveBack(name: string): void {
-    const [project = ''] = name.split('/')
-    if (process.getuid?.() !== 0 || !existsSync(this.at(project, '.git'))) return
-    execFileSync('chown', ['-R', '-h', `--reference=${this.at(project, '.git')}`, this.at(project)])
+    return plainGit(this.at(name), ...args)
   }
 
   get(name: string): string {

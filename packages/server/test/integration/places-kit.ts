@@ -6,7 +6,7 @@ import { defineCapability } from '../../src/capabilities/define.ts'
 import { readAttachments } from '../../src/capabilities/email/attach.ts'
 import { pathArguments } from '../../src/capabilities/path-argument.ts'
 import type { Outbound } from '../../src/ports/outbound.ts'
-import { plainGit } from '../git/kit.ts'
+import { giveBack, plainGit } from '../git/kit.ts'
 
 export const canary = 'CANARY-of-the-blocked-folder'
 
@@ -117,6 +117,7 @@ export class PlacesKit implements AsyncDisposable {
   put(name: string, content: string): void {
     mkdirSync(dirname(this.at(name)), { recursive: true })
     writeFileSync(this.at(name), content)
+    giveBack(this.at(...name.split('/').slice(0, 1)))
   }
 
   git(name: string, ...args: string[]): string {
