@@ -1,3 +1,4 @@
+import type { FakeConnection } from '@gatehouse/testkit/fake-service'
 import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
 import { openProxyKit, type ProxyKit } from './kit.ts'
@@ -6,9 +7,14 @@ import { openProxyKit, type ProxyKit } from './kit.ts'
 const openHeard = async () => {
   const listeners = new Set<{ hear: () => void; end: () => void }>()
   let begun = 0
+  const passed = { behind: async () => {} }
   const proxy = await openProxyKit({
     adapter: (plain) => ({
       ...plain,
+      async *sync(service, ...run) {
+        yield* plain.sync(service as FakeConnection, ...run)
+        await passed.behind()
+      },
       async listen(_service, hear, signal) {
         begun += 1
         await new Promise<void>((end) => {
@@ -25,6 +31,8 @@ const openHeard = async () => {
   const look = async () => proxy.kit.clock.move(1_000)
   return {
     proxy,
+    /** Awaited by each sync behind the last page that it reads. */
+    passed,
     begun: () => begun,
     listening: () => listeners.size,
     speak: () => {
@@ -97,6 +105,22 @@ test('listening goes on through a sync, also one that reads everything anew', as
     }
     expect([...states].filter((state) => !state.endsWith(' 1'))).toEqual([])
   }
+})
+
+test('what is told while everything is read anew is read right after', async () => {
+  await using heard = await openHeard()
+  const { proxy, passed } = heard
+  await heard.later(() => heard.listening() === 1)
+  const held: (() => void)[] = []
+  passed.behind = () => new Promise((resolve) => held.push(resolve))
+  await proxy.kit.app.syncService(proxy.kit.operator(), { name: 'fake', full: true })
+  await heard.later(() => held.length > 0 && heard.listening() === 1)
+  proxy.server.put('things', 'late', 'behind what was read')
+  heard.speak()
+  passed.behind = async () => {}
+  held[0]?.()
+  await heard.later(async () => (await entries(proxy)) === 1)
+  expect(heard.begun()).toBe(2)
 })
 
 test('what is told while another node reads is read after it', async () => {

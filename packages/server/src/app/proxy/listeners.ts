@@ -53,8 +53,12 @@ export class Listeners {
     const known = new Map(services.map((service) => [service.name, service]))
     for (const [name, listener] of this.#open) {
       const service = known.get(name)
-      if (!service || service.generation !== listener.generation || !this.#isOurs(service))
-        this.#end(name, listener)
+      const isSame = service?.generation === listener.generation
+      if (isSame && this.#isOurs(service)) continue
+      this.#end(name, listener)
+      // A full sync ends it as well, which may be long, and is to be listened through.
+      const read = this.#reads.get(name)
+      if (!isSame && read) read.listenedSince = false
     }
     for (const service of services)
       if (this.#isOurs(service) && this.#deps.opened.adapterOf(service.kind).listen)
