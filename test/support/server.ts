@@ -1,13 +1,15 @@
 import {
   type CliResult,
-  invoke as invokeOnce,
+  invoke,
+  invokeOnce,
   Installation as OfProgram,
   pause,
   type Run,
   rpc,
+  untilTaken,
 } from '../../packages/cli/src/selftest/installation.ts'
 
-export { type CliResult, invokeOnce, pause, type Run, rpc }
+export { type CliResult, invoke, invokeOnce, pause, type Run, rpc, untilTaken }
 
 export const bin = new URL('../../packages/cli/bin/gatehouse.js', import.meta.url).pathname
 
@@ -17,20 +19,3 @@ export class Installation extends OfProgram {
     super({ command: [process.execPath, bin], environment: process.env }, dataDir)
   }
 }
-
-type Sheddable = { readonly error?: { readonly data?: Record<string, unknown> } }
-
-/**
- * What a call was answered that is made again while the service sheds it: on a busy machine its loop is late, and it
- * asks callers to come back in a second. A call that was shed has done nothing.
- */
-export const untilTaken = async <A extends Sheddable>(call: () => Promise<A>): Promise<A> => {
-  for (;;) {
-    const answer = await call()
-    if (answer.error?.data?.['reason'] !== 'overloaded') return answer
-    await pause(Number(answer.error.data['retry_after_seconds']) * 1_000)
-  }
-}
-
-/** Call that is made again while the service sheds it; `invokeOnce` is for tests of what is shed. */
-export const invoke: typeof invokeOnce = (...call) => untilTaken(() => invokeOnce(...call))

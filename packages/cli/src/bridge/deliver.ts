@@ -1,4 +1,11 @@
-import { type Answer, AnswerLost, type Exchange, type Gateway, NotSent } from './gateway.ts'
+import {
+  type Answer,
+  AnswerLost,
+  type Exchange,
+  type Gateway,
+  NotSent,
+  TakesNone,
+} from './gateway.ts'
 
 /** How long a message waits for a service that does not run before it is answered with an error. */
 const absentMs = 10_000
@@ -6,6 +13,8 @@ const absentMs = 10_000
 const restartMs = 30_000
 const firstPauseMs = 50
 const longestPauseMs = 5_000
+/** Attempts after which the pauses of a message grow no more. */
+const slowest = 4
 /** A stream that lasted this long was no vain attempt. */
 export const steadyMs = 1_000
 
@@ -29,8 +38,9 @@ export type Way = {
 }
 
 /**
- * Sends a message, again and again for a while if it does not reach the service. Where its answer
- * was lost it is sent again only if that does no harm (`repeats`). Raises `NotSent` and `AnswerLost`.
+ * Sends a message, again and again for a while if it does not reach the service, or is taken by none that stops or is
+ * busy, whose refusal is the answer in the end. Where its answer was lost it is sent again only if that does no harm
+ * (`repeats`). Raises `NotSent` and `AnswerLost`.
  */
 export async function deliver(
   { gateway, start }: Way,
@@ -40,17 +50,24 @@ export async function deliver(
 ): Promise<Answer> {
   const waitMs = gateway.wasReached ? restartMs : absentMs
   let endMs = performance.now() + waitMs
+  let isStarted = false
   for (let attempt = 0; ; attempt += 1)
     try {
       return await gateway.exchange(what, hear)
     } catch (thrown) {
       const again = thrown instanceof NotSent || (thrown instanceof AnswerLost && repeats)
       if (!again || what.signal.aborted) throw thrown
-      if (start && thrown instanceof NotSent && attempt === 0) {
+      const isThere = thrown instanceof TakesNone
+      if (start && thrown instanceof NotSent && !isThere && !isStarted) {
+        isStarted = true
         await start()
         endMs = performance.now() + waitMs
       }
-      if (performance.now() >= endMs) throw thrown
-      await pauseAfter(Math.min(attempt, 4), what.signal)
+      if (performance.now() >= endMs) {
+        if (isThere) return thrown.answer
+        throw thrown
+      }
+      // A service that is busy is asked less often from the start.
+      await pauseAfter(isThere ? slowest : Math.min(attempt, slowest), what.signal)
     }
 }

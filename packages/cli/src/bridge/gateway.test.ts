@@ -1,6 +1,10 @@
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
 import { leavingPeer } from '../../../server/test/kit/leaving-peer.ts'
-import { Gateway, NotSent } from './gateway.ts'
+import { deliver } from './deliver.ts'
+import { AnswerLost, Gateway, NotSent, TakesNone } from './gateway.ts'
 
 test('a message that comes before the end of a kept connection was heard was not sent, and may be sent again', async () => {
   await using peer = await leavingPeer()
@@ -18,4 +22,51 @@ test('a message that comes before the end of a kept connection was heard was not
   await new Promise((resolve) => setImmediate(resolve))
   peer.leave()
   await expect(gateway.exchange(what, hear)).rejects.toThrow(NotSent)
+})
+
+/** A service that answers with these one after the other, and with the last again and again. */
+const answering = async (...answers: readonly (readonly [status: number, body: string])[]) => {
+  const left = [...answers]
+  const server = createServer((_req, res) => {
+    const [status, body] = (left.length > 1 ? left.shift() : left[0]) as [number, string]
+    const type = body.startsWith('{') ? 'application/json' : 'text/html'
+    res.writeHead(status, { 'content-type': type }).end(body)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const locate = async () => new URL(`http://127.0.0.1:${port}/mcp`)
+  const gateway = new Gateway(locate, { read: async () => '0'.repeat(64) })
+  onTestFinished(() => {
+    gateway[Symbol.dispose]()
+    server.close()
+  })
+  const what = {
+    method: 'POST',
+    headers: {},
+    body: '{}',
+    signal: new AbortController().signal,
+  } as const
+  const hear = () => Promise.resolve()
+  return {
+    exchange: () => gateway.exchange(what, hear),
+    deliver: (repeats: boolean) => deliver({ gateway }, what, repeats, hear),
+  }
+}
+
+const overloaded = (limit: number) =>
+  JSON.stringify({ error: { data: { reason: 'overloaded', limit, retry_after_seconds: 1 } } })
+
+test('a service that takes nothing from anybody is asked again, and one that keeps an agent to its limit is not', async () => {
+  const busy = await answering([503, overloaded(0)], [503, overloaded(0)], [200, '{}'])
+  await expect(busy.exchange()).rejects.toThrow(TakesNone)
+  expect(await busy.deliver(false)).toMatchObject({ status: 200, text: '{}' })
+  const limiting = await answering([503, overloaded(8)], [200, '{}'])
+  expect(await limiting.deliver(true)).toMatchObject({ status: 503, text: overloaded(8) })
+})
+
+test('a proxy that says that no service is behind it may have lost the answer', async () => {
+  const proxied = await answering([502, '<html>'], [200, '{}'])
+  await expect(proxied.deliver(false)).rejects.toThrow(AnswerLost)
+  const read = await answering([504, '<html>'], [200, '{}'])
+  expect(await read.deliver(true)).toMatchObject({ status: 200 })
 })

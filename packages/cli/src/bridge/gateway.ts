@@ -1,6 +1,7 @@
 import * as http from 'node:http'
 import { openRequest } from '@gatehouse/server/connections/open-request'
 import { readEvents } from './event-stream.ts'
+import { isMembers } from './message.ts'
 
 /** Nothing of the message reached the service, so it may be sent again. */
 export class NotSent extends Error {}
@@ -22,6 +23,19 @@ export type Answer = {
   readonly text: string
 }
 
+/**
+ * A refusal of whatever is sent at the moment: the service stops, or is busy, and nobody is served. Its answer is for a
+ * client that is to wait no longer.
+ */
+export class TakesNone extends NotSent {
+  readonly answer: Answer
+
+  constructor(answer: Answer) {
+    super('the service takes nothing at the moment')
+    this.answer = answer
+  }
+}
+
 /** Where the service listens now; null where none runs. It may have moved since the last look. */
 export type Locate = () => Promise<URL | null>
 export type Token = { read(): Promise<string> }
@@ -29,6 +43,8 @@ export type Token = { read(): Promise<string> }
 /** The service closes a connection that is idle for 30 s; ours are closed before that. */
 const idleMs = 20_000
 const statusUnauthorized = 401
+/** Statuses that a proxy before the service answers with, too, where there is none behind it. */
+const awayStatuses: ReadonlySet<number> = new Set([502, 503, 504])
 
 /** Only white space between members can hold a line break, so taking it out changes nothing. */
 const oneLine = (text: string): string => text.replaceAll(/[\r\n]+/g, ' ').trim()
@@ -41,6 +57,29 @@ const readText = async (response: http.IncomingMessage): Promise<string> => {
 
 const isOf = ({ headers }: http.IncomingMessage, type: string): boolean =>
   headers['content-type']?.startsWith(type) ?? false
+
+const errorIn = (text: string): unknown => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isMembers(value) ? value['error'] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** An agent that asks too much at once is refused as well, but knows its limit by it. */
+const isForAll = (error: unknown): boolean => {
+  const data = isMembers(error) ? error['data'] : undefined
+  return isMembers(data) && data['reason'] === 'overloaded' && data['limit'] === 0
+}
+
+const assertThere = (answer: Answer): void => {
+  if (!awayStatuses.has(answer.status)) return
+  const error = errorIn(answer.text)
+  if (isForAll(error)) throw new TakesNone(answer)
+  // The service may have got it and gone before its answer.
+  if (error === undefined) throw new AnswerLost(`HTTP ${answer.status} came in place of an answer`)
+}
 
 /** Module that speaks HTTP or HTTPS; the latter is loaded where it is used. */
 const carrierOf = async ({ protocol }: URL): Promise<Pick<typeof http, 'Agent' | 'request'>> =>
@@ -96,16 +135,17 @@ export class Gateway implements Disposable {
       status: response.statusCode ?? 0,
       session: typeof session === 'string' ? session : null,
     }
+    let text = ''
     try {
-      if (isOf(response, 'text/event-stream')) {
-        for await (const text of readEvents(response)) await hear(text)
-        return { ...answer, text: '' }
-      }
-      const text = await readText(response)
-      return { ...answer, text: isOf(response, 'application/json') ? text : '' }
+      if (isOf(response, 'text/event-stream'))
+        for await (const event of readEvents(response)) await hear(event)
+      else text = await readText(response)
     } catch (cause) {
       throw new AnswerLost('the answer broke off', { cause })
     }
+    const whole = { ...answer, text: isOf(response, 'application/json') ? text : '' }
+    assertThere(whole)
+    return whole
   }
 
   async #send(url: URL, what: Exchange, token: string): Promise<http.IncomingMessage> {

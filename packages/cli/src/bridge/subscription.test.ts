@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { AnswerLost, type Exchange, type Gateway } from './gateway.ts'
+import { AnswerLost, type Exchange, type Gateway, TakesNone } from './gateway.ts'
 import { readMessage } from './message.ts'
 import { subscribe } from './subscription.ts'
 
@@ -14,7 +14,7 @@ const event = (id: string) =>
   JSON.stringify({ method: 'notifications/wake', params: { _meta: { 'gatehouse/eventId': id } } })
 
 /** A subscription at a service that says these things each time it is asked, and then goes. */
-async function listen(notifications: object, ...rounds: (readonly string[] | null)[]) {
+async function listen(notifications: object, ...rounds: (readonly string[] | Error | null)[]) {
   const sent: unknown[] = []
   const heard: string[] = []
   const ended = new AbortController()
@@ -25,6 +25,7 @@ async function listen(notifications: object, ...rounds: (readonly string[] | nul
       const round = rounds.shift()
       if (rounds.length === 0) ended.abort()
       if (!round) throw new AnswerLost('gone')
+      if (round instanceof Error) throw round
       for (const text of round) await hear(text)
       return { status: 200, session: null, text: '' }
     },
@@ -96,6 +97,19 @@ test('knows after which event a subscription began that was told of nothing', as
   const begun = JSON.stringify({ method: 'notifications/subscriptions/acknowledged', params })
   const { sent } = await listen(asked, [begun], null)
   expect(sent).toEqual([asked, { 'gatehouse/events': { after: 'evt-0' } }])
+})
+
+test('goes on where a service that stops, or is busy, takes nothing at the moment', async () => {
+  const asked = { toolsListChanged: true }
+  const taken = new TakesNone({ status: 503, session: null, text: '{}' })
+  const { heard, answer } = await listen(asked, taken, [acknowledged(asked)], taken, [
+    acknowledged(asked),
+  ])
+  expect(answer).toBeNull()
+  expect(heard.map((text) => (JSON.parse(text) as { method: string }).method)).toEqual([
+    'notifications/subscriptions/acknowledged',
+    'notifications/tools/list_changed',
+  ])
 })
 
 test('ends a subscription to nothing, and one that is refused', async () => {

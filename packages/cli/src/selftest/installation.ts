@@ -188,7 +188,7 @@ type RpcAnswer = {
 }
 
 /** One JSON-RPC request, as curl would send it. */
-export const rpc = async (
+const rpcOnce = async (
   run: Run,
   token: string,
   method: string,
@@ -202,9 +202,28 @@ export const rpc = async (
   return (await response.json()) as RpcAnswer
 }
 
-export const invoke = (
+/** A call as a program that takes each answer for the last one sends it: for loads, and for tests of what is shed. */
+export const invokeOnce = (
   run: Run,
   token: string,
   capability: string,
   args: object = {},
-): Promise<RpcAnswer> => rpc(run, token, 'capabilities.invoke', { capability, arguments: args })
+): Promise<RpcAnswer> => rpcOnce(run, token, 'capabilities.invoke', { capability, arguments: args })
+
+type Sheddable = { readonly error?: { readonly data?: Record<string, unknown> } }
+
+/**
+ * Answer to a request that is made again while the service serves nobody: on a busy machine its loop is late, and it asks
+ * callers to come back in a second. A call that was shed has done nothing.
+ */
+export const untilTaken = async <A extends Sheddable>(ask: () => Promise<A>): Promise<A> => {
+  for (;;) {
+    const answer = await ask()
+    const data = answer.error?.data ?? {}
+    if (data['reason'] !== 'overloaded' || data['limit'] !== 0) return answer
+    await pause(Number(data['retry_after_seconds']) * 1_000)
+  }
+}
+
+export const rpc: typeof rpcOnce = (...request) => untilTaken(() => rpcOnce(...request))
+export const invoke: typeof invokeOnce = (...call) => untilTaken(() => invokeOnce(...call))

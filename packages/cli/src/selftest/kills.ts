@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { counted } from '../counted.ts'
 import { exportedEntries } from './exported-entries.ts'
-import { Installation, invoke, pause, type Run, rpc } from './installation.ts'
+import { Installation, invokeOnce, pause, type Run, rpc } from './installation.ts'
 import { patientFetch } from './patient-fetch.ts'
 import { bySize, type Finding, finding, firstOf, type SectionContext } from './section.ts'
 import { startTogether } from './start-together.ts'
@@ -51,14 +51,16 @@ const loadUntilDead = async (run: Run, token: string, seen: Acknowledged): Promi
     const content = `${mark}\n`
     try {
       if (kind === 0) {
-        await invoke(run, token, 'filesystem.append', { path: 'approved.log', content })
+        await invokeOnce(run, token, 'filesystem.append', { path: 'approved.log', content })
       } else if (kind < 4) {
-        const { result } = await invoke(run, token, 'filesystem.append', {
+        const { result } = await invokeOnce(run, token, 'filesystem.append', {
           ...{ path: 'plain.log', content },
         })
         if (result?.success) seen.appends.push(mark)
       } else {
-        const { result } = await invoke(run, token, 'filesystem.stat', { path: `probe-${mark}` })
+        const { result } = await invokeOnce(run, token, 'filesystem.stat', {
+          path: `probe-${mark}`,
+        })
         if (result?.success) seen.stats.push(mark)
       }
     } catch {

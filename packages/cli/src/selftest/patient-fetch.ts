@@ -13,8 +13,11 @@ export type Answer = {
   readonly json: () => Promise<unknown>
 }
 
+/** The service closes a connection that is idle for 30 s, and a busy one also where a request has just come over it. */
+const idleMs = 20_000
+
 /** Fewer than the sockets without headers that a gateway keeps: beyond those it closes the oldest. */
-const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+const agent = new Agent({ keepAlive: true, maxSockets: 256, timeout: idleMs })
 
 /**
  * As `fetch` does, and without its limits of time: on a very busy machine a connection takes longer than the ten seconds that
