@@ -6,17 +6,14 @@ import { leavingPeer } from '../../../server/test/kit/leaving-peer.ts'
 import { deliver } from './deliver.ts'
 import { AnswerLost, Gateway, NotSent, TakesNone } from './gateway.ts'
 
+const { signal } = new AbortController()
+const what = { method: 'POST', headers: {}, body: '{}', signal } as const
+const hear = () => Promise.resolve()
+
 test('a message that comes before the end of a kept connection was heard was not sent, and may be sent again', async () => {
   await using peer = await leavingPeer()
   const locate = async () => new URL(`http://127.0.0.1:${peer.port}/mcp`)
   using gateway = new Gateway(locate, { read: async () => '0'.repeat(64) })
-  const what = {
-    method: 'POST',
-    headers: {},
-    body: '{}',
-    signal: new AbortController().signal,
-  } as const
-  const hear = () => Promise.resolve()
   expect(await gateway.exchange(what, hear)).toMatchObject({ status: 200, text: '{}' })
   // The connection is free again.
   await new Promise((resolve) => setImmediate(resolve))
@@ -40,13 +37,6 @@ const answering = async (...answers: readonly (readonly [status: number, body: s
     gateway[Symbol.dispose]()
     server.close()
   })
-  const what = {
-    method: 'POST',
-    headers: {},
-    body: '{}',
-    signal: new AbortController().signal,
-  } as const
-  const hear = () => Promise.resolve()
   return {
     exchange: () => gateway.exchange(what, hear),
     deliver: (repeats: boolean) => deliver({ gateway }, what, repeats, hear),
