@@ -251,6 +251,20 @@ describe.skipIf(!hasProgram('chromium'))(
       await context.close()
     })
 
+    test('listens again after a proxy said that the service is away', async () => {
+      const { page } = dashboard
+      const streams = '**/api/*/stream*'
+      await page.route(streams, (route) => route.fulfill({ status: 502, body: 'Bad Gateway' }))
+      await dashboard.goTo('/approvals')
+      await page.getByText('Reconnecting…', { exact: true }).waitFor()
+      await page.unroute(streams)
+      await page.getByText('Live', { exact: true }).waitFor()
+      const id = await ask('behind-proxy.txt')
+      await cardOf(id).waitFor()
+      await dashboard.api.rejectApproval({ id })
+      await cardOf(id).waitFor({ state: 'detached' })
+    })
+
     test('keeps the page while a login has ended, and shows nothing after logging out', async () => {
       const { page } = dashboard
       const id = await ask('nine.txt')
@@ -264,6 +278,8 @@ describe.skipIf(!hasProgram('chromium'))(
       await page.getByRole('button', { name: 'Log in' }).click()
       await page.getByRole('dialog').waitFor({ state: 'detached' })
       expect(await cardOf(id).getByLabel('Reason').inputValue()).toBe('half a sentence')
+      await page.getByText('Live', { exact: true }).waitFor()
+      await cardOf(await ask('ten.txt')).waitFor()
       await page.getByRole('button', { name: 'Account of ana' }).click()
       await page.getByRole('menuitem', { name: 'Log out' }).click()
       await page.getByText('You are logged out.').waitFor()

@@ -11,11 +11,16 @@ import type { LiveMessage, LiveState } from './live-message.ts'
 /** Messages that came within this time are told together. */
 const gatherMs = 60
 
-/** The streams of the service, as one. A browser reconnects by itself, from the last event. */
+export type Streams = Disposable & {
+  /** Resolves when one was refused, by the service or a proxy before it: a browser does not open that again. */
+  readonly refused: Promise<void>
+}
+
+/** The streams of the service, as one. A browser reconnects by itself, from the last event, as long as none is refused. */
 export function openStreams(
   after: string | null,
   tell: (messages: readonly LiveMessage[]) => void,
-): Disposable {
+): Streams {
   let gathered: LiveMessage[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
   const flush = () => {
@@ -35,6 +40,10 @@ export function openStreams(
   const progress = new EventSource('/api/progress/stream')
   const all = [activity, approvals, progress]
   let state: LiveState = 'connecting'
+  let refuse = () => {}
+  const refused = new Promise<void>((resolve) => {
+    refuse = resolve
+  })
   const look = () => {
     const next = all.some(({ readyState }) => readyState === EventSource.CLOSED)
       ? 'refused'
@@ -43,6 +52,7 @@ export function openStreams(
         : state === 'connecting'
           ? 'connecting'
           : 'reconnecting'
+    if (next === 'refused') refuse()
     if (next === state) return
     state = next
     add({ kind: 'state', state })
@@ -71,6 +81,7 @@ export function openStreams(
     add({ kind: 'engine', engine: JSON.parse(data) as EngineState }),
   )
   return {
+    refused,
     [Symbol.dispose]: () => {
       clearTimeout(timer)
       for (const stream of all) stream.close()

@@ -1,6 +1,9 @@
 import type { LiveMessage, LiveState } from './live-message.ts'
 import { openStreams } from './open-streams.ts'
 
+/** As browsers wait before they reconnect. */
+const againMs = 3_000
+
 type Posted =
   | { readonly kind: 'hello' }
   | { readonly kind: 'messages'; readonly messages: readonly LiveMessage[] }
@@ -35,11 +38,18 @@ export function shareStreams(tell: (messages: readonly LiveMessage[]) => void): 
   const readUntilClosed = async (): Promise<void> => {
     if (closing.signal.aborted) return
     isReader = true
-    using _streams = openStreams(place, (messages) => {
-      hear(messages)
-      post({ kind: 'messages', messages })
-    })
-    await new Promise<void>((resolve) => closing.signal.addEventListener('abort', () => resolve()))
+    const closed = new Promise<void>((resolve) =>
+      closing.signal.addEventListener('abort', () => resolve()),
+    )
+    while (!closing.signal.aborted) {
+      using streams = openStreams(place, (messages) => {
+        hear(messages)
+        post({ kind: 'messages', messages })
+      })
+      await Promise.race([streams.refused, closed])
+      // Told meanwhile, so that a login that has ended is seen, and the page closes these.
+      await Promise.race([new Promise((resolve) => setTimeout(resolve, againMs)), closed])
+    }
   }
   navigator.locks
     .request('gatehouse.live', { signal: closing.signal }, readUntilClosed)
