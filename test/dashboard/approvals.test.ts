@@ -261,7 +261,7 @@ describe.skipIf(!hasProgram('chromium'))(
       await page.getByText('Live', { exact: true }).waitFor()
       const id = await ask('behind-proxy.txt')
       await cardOf(id).waitFor()
-      await dashboard.api.rejectApproval({ id })
+      expect(await dashboard.api.rejectApproval({ id })).toMatchObject({ status: 'rejected' })
       await cardOf(id).waitFor({ state: 'detached' })
     })
 
