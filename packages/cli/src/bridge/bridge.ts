@@ -8,10 +8,10 @@ import {
   type Failure,
   type Id,
   isId,
-  isMembers,
   type Message,
   modernHeaders,
   type Notification,
+  parseMembers,
   type Request,
   readMessage,
 } from './message.ts'
@@ -63,15 +63,6 @@ const failureOf = (thrown: unknown): Failure => {
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown)
   return { code: codes.internal, message, data: { type: 'InternalError' } }
-}
-
-const parseMembers = (text: string) => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isMembers(value) ? value : null
-  } catch {
-    return null
-  }
 }
 
 /** The text for the client: a refusal of the whole HTTP request says nothing of the id. */

@@ -1,7 +1,7 @@
 import * as http from 'node:http'
 import { openRequest } from '@gatehouse/server/connections/open-request'
 import { readEvents } from './event-stream.ts'
-import { isMembers } from './message.ts'
+import { isMembers, parseMembers } from './message.ts'
 
 /** Nothing of the message reached the service, so it may be sent again. */
 export class NotSent extends Error {}
@@ -58,15 +58,6 @@ const readText = async (response: http.IncomingMessage): Promise<string> => {
 const isOf = ({ headers }: http.IncomingMessage, type: string): boolean =>
   headers['content-type']?.startsWith(type) ?? false
 
-const errorIn = (text: string): unknown => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isMembers(value) ? value['error'] : undefined
-  } catch {
-    return undefined
-  }
-}
-
 /** An agent that asks too much at once is refused as well, but knows its limit by it. */
 const isForAll = (error: unknown): boolean => {
   const data = isMembers(error) ? error['data'] : undefined
@@ -75,7 +66,7 @@ const isForAll = (error: unknown): boolean => {
 
 const assertThere = (answer: Answer): void => {
   if (!awayStatuses.has(answer.status)) return
-  const error = errorIn(answer.text)
+  const error = parseMembers(answer.text)?.['error']
   if (isForAll(error)) throw new TakesNone(answer)
   // The service may have got it and gone before its answer.
   if (error === undefined) throw new AnswerLost(`HTTP ${answer.status} came in place of an answer`)

@@ -43,6 +43,16 @@ const refused = (code: number, message: string, id: Id | null = null): Message =
 export const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Members of the object that a text is; null for any other text. */
+export const parseMembers = (text: string): Members | null => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isMembers(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
 /** A number that was not read exactly is no id: it would be answered with another one. */
 export const isId = (value: unknown): value is Id =>
   typeof value === 'string' || Number.isSafeInteger(value)

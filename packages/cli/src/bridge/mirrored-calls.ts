@@ -5,26 +5,15 @@ import {
 } from '@gatehouse/contract/mirrored-arguments'
 import { deliver, type Way } from './deliver.ts'
 import type { Answer } from './gateway.ts'
-import { isMembers, modernHeaders, type Request, readMessage } from './message.ts'
+import { isMembers, modernHeaders, parseMembers, type Request, readMessage } from './message.ts'
 
 /** Code of the refusal of a call whose headers do not say what its body says. */
 const mismatchCode = -32_020
 const pagesMax = 20
 
-type Members = Readonly<Record<string, unknown>>
-
-const parse = (text: string): Members => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isMembers(value) ? value : {}
-  } catch {
-    return {}
-  }
-}
-
 const isMismatch = ({ status, text }: Answer): boolean => {
   if (status !== 400) return false
-  const { error } = parse(text)
+  const error = parseMembers(text)?.['error']
   return isMembers(error) && error['code'] === mismatchCode
 }
 
@@ -82,7 +71,7 @@ export class MirroredCalls {
       const answer = await this.#send(request, signal, true, async (event) => {
         text = event
       })
-      const { result } = parse(text || answer.text)
+      const result = parseMembers(text || answer.text)?.['result']
       const { tools, nextCursor } = isMembers(result) ? result : {}
       for (const tool of Array.isArray(tools) ? tools : [])
         if (isMembers(tool)) known.set(String(tool['name']), mirroredArguments(tool['inputSchema']))
