@@ -173,7 +173,7 @@ describe.skipIf(missing !== null)(
 
       // Others may have begun to use the database.
       const node = `node-${'0'.repeat(12)}`
-      const seen = `extract(epoch from clock_timestamp()) * 1000`
+      const seen = `extract(epoch from clock_timestamp() + interval '1 hour') * 1000`
       await query(
         database.url,
         `insert into nodes values ('${node}', 'other:/x', '1', null, 'active', 0, ${seen}, '{}')`,
