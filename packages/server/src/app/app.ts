@@ -39,4 +39,6 @@ export interface App
   readonly version: string
   /** Heap that requests, runs and answers may take. */
   readonly memory: MemoryBudget
+  /** Calls that execute or stand in line; none that waits for a person or an event. */
+  readonly callsUnderWay: () => number
 }

@@ -49,8 +49,6 @@ beforeEach(async () => {
     version: '0.0.0',
     allowedHosts: [],
     allowedOrigins: [],
-    // A busy machine refuses nothing here.
-    limits: { shedAfterMs: 3_600_000 },
   })
 })
 afterEach(async () => {

@@ -36,7 +36,6 @@ beforeEach(async () => {
     version: '0.0.0',
     allowedHosts: [],
     allowedOrigins: [],
-    limits: { shedAfterMs: 3_600_000 },
   })
 })
 afterEach(async () => {

@@ -192,7 +192,6 @@ const openGate = () =>
     version: '0.0.0',
     allowedHosts: [],
     allowedOrigins: [],
-    limits: { shedAfterMs: 3_600_000 },
   })
 
 describe('arguments in headers', () => {

@@ -59,7 +59,6 @@ describe.each(eras)('over %s', (name, open) => {
     const gateway = await openGateway({
       ...{ host: '127.0.0.1', port: 0, app: kit.app, ids: new CountedIds(), log: new KeptLog() },
       ...{ version: '0.0.0', allowedHosts: [], allowedOrigins: [] },
-      limits: { shedAfterMs: 3_600_000 },
     })
     try {
       await using era = await open(gateway, token)

@@ -50,7 +50,6 @@ const openFor = async () => {
     version: '0.0.0',
     allowedHosts: [],
     allowedOrigins: [],
-    limits: { shedAfterMs: 3_600_000 },
   })
   const requestInit = { headers: { Authorization: `Bearer ${token}` } }
   return { url: new URL(`${gateway.url}/mcp`), requestInit, close: () => gateway.close(0) }

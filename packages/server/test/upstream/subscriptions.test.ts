@@ -181,7 +181,6 @@ const openSetting = async (era: keyof typeof watchedServers): Promise<Setting> =
   const gateway = await openGateway({
     ...{ host: '127.0.0.1', port: 0, app: kit.app, ids: new CountedIds(), log: new KeptLog() },
     ...{ version: '0.0.0', allowedHosts: [], allowedOrigins: [] },
-    limits: { shedAfterMs: 3_600_000 },
   })
   return {
     ...{ kit, notes, gateway, token, rules },

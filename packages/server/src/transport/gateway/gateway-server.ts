@@ -365,9 +365,14 @@ export class GatewayServer {
     if (route.kind === 'refused') refuseRequest(request, route.refusal)
     else if (this.#stopping && path !== '/healthz') refuseRequest(request, refusals.stopping)
     else if (route.kind === 'health') this.#probe(res, path)
-    else if (this.#lag.shedding) refuseRequest(request, refusals.overloaded)
+    else if (this.#sheds()) refuseRequest(request, refusals.overloaded)
     else return false
     return true
+  }
+
+  /** Whether new calls would only wait. Of a loop that others keep from running, few calls ask nothing that a refusal spares. */
+  #sheds(): boolean {
+    return this.#lag.lags && this.#options.app.callsUnderWay() >= this.#limits.shedFromCalls
   }
 
   /** Alive is who answers; ready is who may be sent calls. */
@@ -500,7 +505,7 @@ export class GatewayServer {
     if (admitted.kind === 'refused') return admitted.refusal
     if (address.path !== '/mcp') return refusals.notFound
     if (this.#stopping) return refusals.stopping
-    if (this.#lag.shedding) return refusals.overloaded
+    if (this.#sheds()) return refusals.overloaded
     const presented = upgradeToken(admitted.headers.authorization, address, presentedToken)
     if (presented.kind === 'refused') return presented.refusal
     const from = () => this.#addressOf(req.socket, admitted.headers)

@@ -377,6 +377,34 @@ describe('sockets', () => {
     expect((await raw(request(honest), small.port)).status).toBe(200)
   })
 
+  test('of a loop that is always late, as on a busy machine, only calls beyond a number are refused', async () => {
+    const late = { loopLagMs: -1_000, shedAfterMs: 0, sweepEveryMs: 5 }
+    await using busy = await openKit({ limits: { ...late, shedFromCalls: 2 } })
+    const payload = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'capabilities.invoke',
+      params: { capability: 'test.wait' },
+    })
+    const send = () => raw(request(honest, payload), busy.port)
+    const open: Promise<Raw>[] = []
+    for (const count of [1, 2]) {
+      open.push(send())
+      await until(() => busy.waiting.length === count)
+    }
+    const refused = { status: 503, body: expect.stringContaining('takes no new calls') as string }
+    await expect.poll(() => raw(request(honest), busy.port)).toMatchObject(refused)
+    const upgrade = ['Host: localhost', bearer, 'Connection: Upgrade', 'Upgrade: websocket']
+    const key = ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==']
+    const socket = request([...upgrade, ...key], '', '/mcp', 'GET')
+    expect(await raw(socket, busy.port)).toMatchObject(refused)
+    busy.waiting[0]?.finish()
+    expect((await open[0])?.status).toBe(200)
+    expect((await raw(request(honest), busy.port)).status).toBe(200)
+    busy.waiting[1]?.finish()
+    expect((await open[1])?.status).toBe(200)
+  })
+
   test('closing lets a call in flight finish, and refuses new ones', async () => {
     const stopping = await openKit()
     const call = { capability: 'test.wait' }

@@ -28,9 +28,10 @@ export type GatewayLimits = {
   readonly pongsPerSecond: number
   /** How often open connections are looked at: revocation, liveness, stalls. */
   readonly sweepEveryMs: number
-  /** A loop that lags more than this for `shedAfterMs` refuses new calls. */
+  /** A loop that lags more than this for `shedAfterMs` refuses new calls while at least `shedFromCalls` are under way. */
   readonly loopLagMs: number
   readonly shedAfterMs: number
+  readonly shedFromCalls: number
 }
 
 /** How long a connection may be quiet between two requests. */
@@ -61,4 +62,6 @@ export const defaultGatewayLimits: GatewayLimits = Object.freeze({
   sweepEveryMs: 500,
   loopLagMs: 500,
   shedAfterMs: 3_000,
+  // As many as one agent executes at once.
+  shedFromCalls: 64,
 })

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { LoopLag } from './loop-lag.ts'
 
-test('asks to shed calls after three seconds of lag, until one look is on time', () => {
+test('a loop lags after three seconds of looks that are late, until one is on time', () => {
   const lag = new LoopLag(500, 3_000, 0)
   let now = 0
   const look = (afterMs: number): boolean => {
     now += afterMs
     lag.look(now, 500)
-    return lag.shedding
+    return lag.lags
   }
   expect([look(500), look(1_000), look(500)]).toEqual([false, false, false])
   expect([look(1_100), look(1_100), look(1_100)]).toEqual([false, false, true])

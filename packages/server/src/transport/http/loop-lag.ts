@@ -1,22 +1,22 @@
 /**
- * Watches how late the event loop is. Once each look for `shedAfterMs` found it later than `lagMs`, it
- * asks to shed new calls until one look is on time again.
+ * Watches how late the event loop is: it lags once each look for `lagsAfterMs` found it later than `lagMs`, until one
+ * look is on time again. That may be the calls of the service, or other programs that have the machine.
  */
 export class LoopLag {
   readonly #lagMs: number
-  readonly #shedAfterMs: number
+  readonly #lagsAfterMs: number
   #lastMs: number
   #lateSinceMs: number | null = null
-  #shedding = false
+  #lags = false
 
-  constructor(lagMs: number, shedAfterMs: number, nowMs: number) {
+  constructor(lagMs: number, lagsAfterMs: number, nowMs: number) {
     this.#lagMs = lagMs
-    this.#shedAfterMs = shedAfterMs
+    this.#lagsAfterMs = lagsAfterMs
     this.#lastMs = nowMs
   }
 
-  get shedding(): boolean {
-    return this.#shedding
+  get lags(): boolean {
+    return this.#lags
   }
 
   /** One look, which was due `everyMs` after the last one. */
@@ -26,10 +26,10 @@ export class LoopLag {
     this.#lastMs = nowMs
     if (!late) {
       this.#lateSinceMs = null
-      this.#shedding = false
+      this.#lags = false
       return
     }
     this.#lateSinceMs ??= before
-    this.#shedding = nowMs - this.#lateSinceMs >= this.#shedAfterMs
+    this.#lags = nowMs - this.#lateSinceMs >= this.#lagsAfterMs
   }
 }
