@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
-import type { Run } from './installation.ts'
+import { type Run, untilAccepted } from './installation.ts'
 
 /** End of a connection: the code of the frame that closed it, null where it just ended. */
 export type Ending = { readonly code: number | null }
@@ -66,8 +66,15 @@ export class HostileSocket {
     this.#take(head)
   }
 
-  /** The status of the answer where it is no 101. */
-  static async open(run: Run, token: string): Promise<HostileSocket | number> {
+  /** The status of the answer where it is no 101. With 503 the service has too much to do, whoever asks. */
+  static open(run: Run, token: string): Promise<HostileSocket | number> {
+    return untilAccepted(
+      () => HostileSocket.#openOnce(run, token),
+      (opened) => (opened === 503 ? 1 : null),
+    )
+  }
+
+  static async #openOnce(run: Run, token: string): Promise<HostileSocket | number> {
     const { port } = new URL(run.gateway_url)
     const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true })
     socket.on('error', () => undefined)

@@ -212,18 +212,28 @@ export const invokeOnce = (
 
 type Sheddable = { readonly error?: { readonly data?: Record<string, unknown> } }
 
-/**
- * Answer to a request that is made again while the service serves nobody: on a busy machine its loop is late, and it asks
- * callers to come back in a second. A call that was shed has done nothing.
- */
-export const untilTaken = async <A extends Sheddable>(ask: () => Promise<A>): Promise<A> => {
+/** Seconds after which a caller may come back that a service with too many calls on a busy machine refused; null for others. */
+const shedForSeconds = ({ error }: Sheddable): number | null => {
+  const data = error?.data ?? {}
+  const isShed = data['reason'] === 'overloaded' && data['limit'] === 0
+  return isShed ? Number(data['retry_after_seconds']) : null
+}
+
+/** Answer to a request that is made again as long as it is refused for a time. What was refused has done nothing. */
+export const untilAccepted = async <A>(
+  ask: () => Promise<A>,
+  refusedForSeconds: (answer: A) => number | null,
+): Promise<A> => {
   for (;;) {
     const answer = await ask()
-    const data = answer.error?.data ?? {}
-    if (data['reason'] !== 'overloaded' || data['limit'] !== 0) return answer
-    await pause(Number(data['retry_after_seconds']) * 1_000)
+    const seconds = refusedForSeconds(answer)
+    if (seconds === null) return answer
+    await pause(seconds * 1_000)
   }
 }
+
+export const untilTaken = <A extends Sheddable>(ask: () => Promise<A>): Promise<A> =>
+  untilAccepted(ask, shedForSeconds)
 
 export const rpc: typeof rpcOnce = (...request) => untilTaken(() => rpcOnce(...request))
 export const invoke: typeof invokeOnce = (...call) => untilTaken(() => invokeOnce(...call))

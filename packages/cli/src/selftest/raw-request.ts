@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import type { Run } from './installation.ts'
+import { type Run, untilAccepted } from './installation.ts'
 
 export type RawAnswer = {
   readonly status: number
@@ -11,8 +11,7 @@ export type RawAnswer = {
 /** Far longer than an answer takes: what is tried is what it says, on however busy a machine. */
 const answerMs = 60_000
 
-/** Sends exactly these bytes, and returns the first answer. */
-export const raw = (run: Run, bytes: string | Buffer, waitMs = answerMs): Promise<RawAnswer> =>
+const sendOnce = (run: Run, bytes: string | Buffer): Promise<RawAnswer> =>
   new Promise((resolve, reject) => {
     const { port } = new URL(run.gateway_url)
     const socket = connect({ port: Number(port), host: '127.0.0.1' }, () => socket.write(bytes))
@@ -29,7 +28,7 @@ export const raw = (run: Run, bytes: string | Buffer, waitMs = answerMs): Promis
         closed,
       })
     }
-    const timer = setTimeout(finish, waitMs)
+    const timer = setTimeout(finish, answerMs)
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1')
       const [head, body] = text.split('\r\n\r\n')
@@ -46,6 +45,16 @@ export const raw = (run: Run, bytes: string | Buffer, waitMs = answerMs): Promis
       else reject(error)
     })
   })
+
+/** Of a service that takes no calls at the moment, whoever asks: what is tried is how it answers when it does. */
+const comesBackInSeconds = ({ status, body }: RawAnswer): number | null =>
+  status === 503 && /"limit":0\b/.test(body)
+    ? Number(/"retry_after_seconds":(\d+)/.exec(body)?.[1])
+    : null
+
+/** Sends exactly these bytes, and returns the first answer. */
+export const raw = (run: Run, bytes: string | Buffer): Promise<RawAnswer> =>
+  untilAccepted(() => sendOnce(run, bytes), comesBackInSeconds)
 
 type Headers = Readonly<Record<string, string>>
 
