@@ -170,7 +170,8 @@ test.skipIf(!hasProgram('bwrap'))(
       text: 'version: 1\nrules:\n  - match: process.run\n    tier: autonomous\n',
     })
     using ofA = new OwnConnection(here.run)
-    const script = 'while [ ! -e go ]; do sleep 0.05; done; cat go'
+    // Its size, since a file is there before its text is.
+    const script = 'while [ ! -s go ]; do sleep 0.05; done; cat go'
     const args = { command: 'sh', args: ['-c', script] }
     const running = ofA.invoke(tokenA, 'process.run', args)
     await expect
