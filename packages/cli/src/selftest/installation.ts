@@ -210,10 +210,10 @@ export const invokeOnce = (
   args: object = {},
 ): Promise<RpcAnswer> => rpcOnce(run, token, 'capabilities.invoke', { capability, arguments: args })
 
-type Sheddable = { readonly error?: { readonly data?: Record<string, unknown> } }
+export type Sheddable = { readonly error?: { readonly data?: Record<string, unknown> } }
 
 /** Seconds after which a caller may come back that a service with too many calls on a busy machine refused; null for others. */
-const shedForSeconds = ({ error }: Sheddable): number | null => {
+export const shedForSeconds = ({ error }: Sheddable): number | null => {
   const data = error?.data ?? {}
   const isShed = data['reason'] === 'overloaded' && data['limit'] === 0
   return isShed ? Number(data['retry_after_seconds']) : null

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
-import { type Run, untilAccepted } from './installation.ts'
+import { parseMembers } from '../bridge/message.ts'
+import { type Run, type Sheddable, shedForSeconds, untilAccepted } from './installation.ts'
 
 export type RawAnswer = {
   readonly status: number
@@ -48,9 +49,7 @@ const sendOnce = (run: Run, bytes: string | Buffer): Promise<RawAnswer> =>
 
 /** Of a service that takes no calls at the moment, whoever asks: what is tried is how it answers when it does. */
 const comesBackInSeconds = ({ status, body }: RawAnswer): number | null =>
-  status === 503 && /"limit":0\b/.test(body)
-    ? Number(/"retry_after_seconds":(\d+)/.exec(body)?.[1])
-    : null
+  status === 503 ? shedForSeconds((parseMembers(body) ?? {}) as Sheddable) : null
 
 /** Sends exactly these bytes, and returns the first answer. */
 export const raw = (run: Run, bytes: string | Buffer): Promise<RawAnswer> =>

@@ -214,7 +214,7 @@ export function createApp(given: AppDeps): BoundApp {
   return {
     version: given.version,
     memory: given.memory,
-    callsUnderWay: () => base.slots.underWay,
+    callsUnderWay: () => base.slots.underWay(),
     listeners,
     installedModels: models.installed,
     callUpstream: upstreams.call,

@@ -13,11 +13,12 @@ type Lane = { executing: number; longPolls: number; held: number; readonly queue
  */
 export class AgentSlots {
   readonly #lanes = new Map<string, Lane>()
-  #underWay = 0
 
   /** Calls of all agents that execute or stand in line. */
-  get underWay(): number {
-    return this.#underWay
+  underWay(): number {
+    let count = 0
+    for (const { executing, queue } of this.#lanes.values()) count += executing + queue.length
+    return count
   }
 
   /** Takes a place, at once where there is one. Null when the line is full. */
@@ -30,11 +31,9 @@ export class AgentSlots {
     }
     if (lane.executing < executingMax) {
       lane.executing += 1
-      this.#underWay += 1
       return undefined
     }
     if (lane.queue.length >= waitingMax) return null
-    this.#underWay += 1
     const { queue } = lane
     return new Promise((resolve) => queue.push(resolve))
   }
@@ -44,7 +43,6 @@ export class AgentSlots {
     if (!lane) return
     if (waits) lane.longPolls -= 1
     else {
-      this.#underWay -= 1
       const next = lane.queue.shift()
       // The place passes on to whoever waited longest, so the count stays.
       if (next) next()
