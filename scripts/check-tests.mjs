@@ -7,6 +7,7 @@ import { projectOf, testLimits } from './lib/test-limits.mjs'
 
 /** Behind a test or hook, or among its options, perhaps of its short form or of a sum; intervals are shorter. */
 const limits = [
+  /^ *(?:before|after)(?:All|Each)\(.*, (?<ms>[\d_]{4,})\)$/gm,
   /^ *\}, (?<ms>[\d_]{4,})\)$/gm,
   /^ *\},\n(?: *\/\/.*\n)* *(?:\w+ \? [\d_]+ : )?(?<ms>[\d_]{4,}),\n *\)/gm,
   /\btimeout: (?:\w+ \? [\d_]+ : )?(?<ms>[\d_]{4,})(?: \+ .*)?,?\s+\},\s*(?:async )?\(/g,

@@ -54,7 +54,8 @@ describe.skipIf(!isHere)('a browser behind the gate', () => {
         'exec "$@" --proxy-server "$HTTP_PROXY" "--proxy-bypass=<-loopback>"',
       ],
       ...['sh', process.execPath, join(installed, '@playwright/mcp/cli.js'), '--headless'],
-      ...['--isolated', '--no-sandbox', '--executable-path', '/usr/lib/chromium/chromium'],
+      ...['--isolated', '--no-sandbox', '--timeout-action', '60000'],
+      ...['--executable-path', '/usr/lib/chromium/chromium'],
     ])
   })
   afterAll(async () => {

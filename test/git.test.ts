@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, test } from 'vitest'
 import { GitServer } from '../packages/server/test/git/git-server.ts'
+import { filesBelow } from './support/files-below.ts'
 import { Installation, invoke, type Run, rpc } from './support/server.ts'
 
 const noReal = !hasProgram('git') || !hasProgram('bwrap')
@@ -73,12 +74,7 @@ const expectStale = async (gate: Installation, id: string): Promise<void> => {
 }
 
 const holding = (folder: string, text: string): string[] =>
-  readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name)
-    const stat = statSync(path, { throwIfNoEntry: false })
-    if (stat?.isDirectory()) return holding(path, text)
-    return stat?.isFile() && readFileSync(path).includes(text) ? [path] : []
-  })
+  [...filesBelow(folder)].flatMap(({ path, bytes }) => (bytes.includes(text) ? [path] : []))
 
 describe.skipIf(noReal)('an agent on a project', () => {
   test('clones, edits, tests, commits and asks to push; a person approves, and the remote has the commit', async () => {

@@ -36,6 +36,14 @@ const ask = async <T>(installation: Installation, run: Run, method: string, path
   return (await response.json()) as T
 }
 
+/** Asks for a model once it is offered: the first look waits five seconds for the catalog. */
+const install = async (installation: Installation, run: Run, id: string): Promise<ModelJob> => {
+  const offered = async () =>
+    (await ask<ModelList>(installation, run, 'GET', '/api/models')).models.map((model) => model.id)
+  await expect.poll(offered).toContain(id)
+  return ask<ModelJob>(installation, run, 'POST', `/api/models/${id}/install`)
+}
+
 /** Names where an engine looks. */
 const inPlace = ({ dataDir }: Installation): string[] =>
   existsSync(join(dataDir, 'models'))
@@ -47,14 +55,14 @@ test(`a download that is killed ${kills} times goes on each time, and nothing un
 }, async () => {
   const bytes = scriptModel({ mode: 'random', type: 'F32', dim: 256, ffn: 1_024, layers: 3 })
   // Slow enough that no run but the last one gets to the end.
-  source.file('/large.gguf', bytes, { bytes: full ? 1_024 : 16_384, ms: 25 })
+  source.file('/large.gguf', bytes, { bytes: full ? 1_024 : 4_096, ms: 25 })
   source.json('/models.json', {
     schema_version: 1,
     models: [entryOf('large', source.url('/large.gguf'), bytes)],
   })
   await using installation = installationFor(source)
   let run = await installation.start()
-  const job = await ask<ModelJob>(installation, run, 'POST', '/api/models/large/install')
+  const job = await install(installation, run, 'large')
   let [most, asked] = [0, 0]
   for (let kill = 0; kill < kills; kill += 1) {
     // Each run asks the source again: from then on there is something to kill.
@@ -101,7 +109,7 @@ test(`a kill around the end of an installation, ${full ? 60 : 2} times, leaves a
   await using installation = installationFor(source)
   for (let kill = 0; kill < (full ? 60 : 2); kill += 1) {
     let run = await installation.start()
-    const job = await ask<ModelJob>(installation, run, 'POST', '/api/models/quick/install')
+    const job = await install(installation, run, 'quick')
     await pause((kill * 29) % 120)
     await installation.kill()
     for (const name of inPlace(installation))

@@ -63,11 +63,17 @@ const startNodes = async (databaseUrl: string): Promise<readonly Node[]> => {
     if (first && at === 1)
       symlinkSync(join(first, 'workspaces'), join(node.gate.dataDir, 'workspaces'))
     await node.gate.start(node.flags)
-    if (!first) writeFileSync(join(node.gate.dataDir, 'policies/organisation.yaml'), policy)
+    if (!first) await api(node, 'PUT', 'policies/organisation', { text: policy })
     nodes.push(node)
   }
+  // Each follows it in its own time, and until then lets through what is to wait for a person.
+  const versions = async () =>
+    new Set(await Promise.all(nodes.map(async (node) => (await policyOf(node)).version))).size
+  await expect.poll(versions).toBe(1)
   return nodes
 }
+
+const policyOf = (node: Node) => api<{ readonly version: string }>(node, 'GET', 'policies')
 
 /** A limited call that was let through, by when it was asked for and when it was answered. */
 type Use = { readonly askedMs: number; readonly answeredMs: number }
@@ -157,7 +163,7 @@ const api = async <T>(
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const answer = await fetch(`${gate.run?.user_api_url}/api/${path}`, {
     ...{ method, headers },
-    ...(method === 'POST' ? { body: JSON.stringify(body) } : {}),
+    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
   })
   return (await answer.json()) as T
 }

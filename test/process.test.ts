@@ -7,6 +7,8 @@ import { survivors } from './support/survivors.ts'
 const policy = `version: 1
 rules:
   - { match: "process.*", tier: autonomous }
+limits:
+  - { match: "process.*", limit: 100000, window: 1m }
 `
 
 const start = async (run: Run, token: string, marker: string): Promise<string> => {
@@ -40,7 +42,7 @@ test.skipIf(!hasProgram('bwrap'))(
     const marker = `left-${Math.random().toString(36).slice(2)}`
 
     const killed = await start(run, token, marker)
-    expect(survivors(marker).length).toBeGreaterThanOrEqual(2)
+    await expect.poll(() => survivors(marker).length).toBeGreaterThanOrEqual(2)
     await gate.kill()
     await expect.poll(() => survivors(marker)).toEqual([])
 

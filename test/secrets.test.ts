@@ -4,6 +4,7 @@ import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { filesBelow } from './support/files-below.ts'
 import { openReflector, type Reflector } from './support/reflector.ts'
 import { Installation, invoke, type Run } from './support/server.ts'
 
@@ -46,12 +47,8 @@ const needles = canaries.flatMap(({ value }) => pieces(value))
 const hitsIn = (where: string, text: string | Buffer): string[] =>
   needles.filter((needle) => text.includes(needle)).map((needle) => `${where} holds ${needle}`)
 
-function hitsBelow(folder: string): string[] {
-  return readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name)
-    return statSync(path).isDirectory() ? hitsBelow(path) : hitsIn(path, readFileSync(path))
-  })
-}
+const hitsBelow = (folder: string): string[] =>
+  [...filesBelow(folder)].flatMap(({ path, bytes }) => hitsIn(path, bytes))
 
 /** Says back what it was sent, in every way the path asks for. */
 const reflect: RequestListener = (request, response) => {

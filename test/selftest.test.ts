@@ -14,7 +14,7 @@ const newFolder = (): string => {
 }
 
 test('the quick form holds for this build, and says so as JSON and as a page', {
-  timeout: 900_000,
+  timeout: 1_800_000,
 }, async () => {
   const page = join(newFolder(), 'report.html')
   const gate = new Installation(newFolder())

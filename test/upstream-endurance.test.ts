@@ -165,6 +165,10 @@ class Stage implements AsyncDisposable {
   async measure(): Promise<Left> {
     const { pid } = this.run as Run
     const file = join(this.gate.dataDir, 'left.json')
+    const sessions = async () =>
+      (await this.ask<{ active_sessions: number }>('status')).active_sessions
+    // A session ends with its connection, which an agent does not wait for.
+    await until(async () => (await sessions()) === 0)
     rmSync(file, { force: true })
     process.kill(pid, 'SIGUSR2')
     await until(async () => existsSync(file))

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { hasProgram } from '@gatehouse/testkit/programs'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
 import { Dashboard } from './support/dashboard.ts'
 import {
@@ -145,11 +146,16 @@ test('a log that cannot be asked, or was shortened, is named and not passed for 
     const { stdout } = await here.gate.cli(['status'])
     return [gate_processes, /^Gate processes +(.*)$/m.exec(stdout)?.[1]]
   }
-  expect(await processesOf()).toEqual([{ count: 2, down: [] }, '2, all serving'])
+  // One that does not say for two seconds how it is counts as down meanwhile.
+  await expect.poll(processesOf).toEqual([{ count: 2, down: [] }, '2, all serving'])
   await using dashboard = hasProgram('chromium') ? await Dashboard.at(here.gate, 'bea') : null
   const sees = async (text: string): Promise<void> => {
-    await dashboard?.goTo('/overview')
-    await dashboard?.page.getByText(text).waitFor()
+    if (!dashboard) return
+    await until(async () => {
+      await dashboard.goTo('/overview')
+      await dashboard.loaded()
+      return dashboard.page.getByText(text).isVisible()
+    })
   }
   await sees('2 gate processes, all serving')
   await whileDown(here, async () => {
@@ -263,4 +269,6 @@ test('a log that cannot be asked, or was shortened, is named and not passed for 
     kind: 'truncated',
     detail: expect.stringMatching(/^the log of node-[0-9a-f]{12} is gone/) as string,
   })
+  // Before the folders go that it exports to.
+  await here.gate.kill()
 })

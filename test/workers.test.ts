@@ -200,7 +200,7 @@ test.skipIf(!hasProgram('bwrap'))(
     const { b, tokenB } = await createBoth(here)
     const tier = (name: string) =>
       api(here, 'PUT', '/api/policies/organisation', {
-        text: `version: 1\nrules:\n  - match: process.run\n    tier: ${name}\n`,
+        text: `version: 1\nrules:\n  - match: process.run\n    tier: ${name}\nlimits:\n  - { match: "process.*", limit: 100000, window: 1m }\n`,
       })
     await tier('autonomous')
     using ofB = new OwnConnection(here.run)
@@ -212,7 +212,10 @@ test.skipIf(!hasProgram('bwrap'))(
 
     // One that its caller waits for, which is in no store.
     const waited = ofB.invoke(tokenB, 'process.run', program)
-    await expect.poll(listed).toMatchObject([{ background: false, agent: b }])
+    // It is there from its start, before it has written.
+    await expect
+      .poll(listed)
+      .toMatchObject([{ background: false, agent: b, stdout_bytes: 'begun\n'.length }])
     const [{ process_id: id } = { process_id: '' }] = await listed()
     const ended = await api(here, 'POST', `/api/processes/${id}/kill`, { signal: 'SIGKILL' })
     expect(ended).toMatchObject({ state: 'killed' })

@@ -30,7 +30,7 @@ beforeAll(async () => {
   siege = await Siege.begin()
 })
 afterEach(() => siege.unharmed())
-afterAll(() => siege.endAndClose(), 60_000)
+afterAll(() => siege.endAndClose())
 
 describe('HTTP', () => {
   test('H01 no Host, two Hosts, two content types: 400', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { filesBelow } from '../support/files-below.ts'
 import { Installation, invoke, pause, type Run } from '../support/server.ts'
 
 export { call, raw, request } from '../../packages/cli/src/selftest/raw-request.ts'
@@ -12,6 +13,9 @@ limits:
   - { match: system.time, limit: 100000, window: 1m }
 `
 
+const medianOf = (all: readonly number[]): number =>
+  all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0
+
 /** A running server with two agents and an honest client beside the attacks, which must not notice them. */
 export class Siege implements AsyncDisposable {
   readonly gate = new Installation()
@@ -21,6 +25,8 @@ export class Siege implements AsyncDisposable {
   beta!: { token: string; workspace: string }
   #control: Promise<void> = Promise.resolve()
   #stop = false
+  /** What the honest client waits before the attacks, at the median. */
+  #quietMs = 0
   readonly latencies: number[] = []
   readonly failures: string[] = []
 
@@ -35,20 +41,26 @@ export class Siege implements AsyncDisposable {
     writeFileSync(file, policy)
     const set = await siege.gate.cli(['policy', 'set', file])
     if (set.code !== 0) throw new Error(set.stderr)
+    for (let call = 0; call < 15; call += 1) await siege.#askAsControl(token)
+    siege.#quietMs = medianOf(siege.latencies.splice(0))
     siege.#control = siege.#controlClient(token)
     return siege
   }
 
+  async #askAsControl(token: string): Promise<void> {
+    const startedAt = performance.now()
+    try {
+      const { result, error } = await invoke(this.run, token, 'system.time')
+      if (!result?.success) this.failures.push(JSON.stringify(error ?? result))
+    } catch (cause) {
+      this.failures.push(String(cause))
+    }
+    this.latencies.push(performance.now() - startedAt)
+  }
+
   async #controlClient(token: string): Promise<void> {
     while (!this.#stop) {
-      const startedAt = performance.now()
-      try {
-        const { result, error } = await invoke(this.run, token, 'system.time')
-        if (!result?.success) this.failures.push(JSON.stringify(error ?? result))
-      } catch (cause) {
-        this.failures.push(String(cause))
-      }
-      this.latencies.push(performance.now() - startedAt)
+      await this.#askAsControl(token)
       // Less often than the limit of calls a minute allows, however long a machine takes for the attacks.
       await pause(150)
     }
@@ -67,18 +79,9 @@ export class Siege implements AsyncDisposable {
   leaks(more: readonly string[] = []): string[] {
     const secrets = [this.canary, this.alpha.token, this.beta.token, ...more]
     const found: string[] = []
-    const visit = (folder: string): void => {
-      for (const name of readdirSync(folder)) {
-        const path = join(folder, name)
-        if (statSync(path).isDirectory()) visit(path)
-        else {
-          const bytes = readFileSync(path)
-          for (const secret of secrets)
-            if (bytes.includes(secret)) found.push(`${path} holds ${secret}`)
-        }
-      }
-    }
-    visit(this.gate.dataDir)
+    for (const { path, bytes } of filesBelow(this.gate.dataDir))
+      for (const secret of secrets)
+        if (bytes.includes(secret)) found.push(`${path} holds ${secret}`)
     for (const secret of secrets)
       if (this.gate.output.includes(secret)) found.push(`the output holds ${secret}`)
     return found
@@ -89,9 +92,12 @@ export class Siege implements AsyncDisposable {
     this.#stop = true
     await this.#control
     assert.deepEqual(this.failures, [])
-    const sorted = this.latencies.toSorted((a, b) => a - b)
-    const median = sorted[Math.floor(sorted.length / 2)] ?? 0
-    assert.ok(median < 250, `the honest client waited ${median} ms at the median`)
+    const median = medianOf(this.latencies)
+    // On a machine that others use as well it waited before there were attacks, too.
+    assert.ok(
+      median < Math.max(250, 15 * this.#quietMs),
+      `the honest client waited ${median} ms at the median, and ${this.#quietMs} before the attacks`,
+    )
     assert.deepEqual(this.leaks(), [])
     assert.equal(await this.gate.stop(), 0)
     const verified = await this.gate.cli(['audit', 'verify', '--json'])

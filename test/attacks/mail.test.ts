@@ -62,7 +62,7 @@ describe.skipIf(!hasProgram('dovecot'))('mail', () => {
     server = await Dovecot.start({ users: { [user]: password } })
     smtp = await SmtpReceiver.open({ users: { [user]: password }, lenient: true })
     for (const subject of ['first', 'second', 'third']) server.maildir().put('INBOX', mail(subject))
-    process.env['GATEHOUSE_PROXY_DELAYS'] = 'mail.send=0s,mail.delete=0s'
+    process.env['GATEHOUSE_PROXY_DELAYS'] = 'mail.send=0s,mail.delete=0s,mail.flag=1h'
     process.env['GATEHOUSE_PROXY_BURST_LIMIT'] = '100000'
     siege = await Siege.begin()
     const file = join(siege.gate.dataDir, 'mail.yaml')

@@ -4,6 +4,7 @@ import { connect as connectPlain } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
+import { until } from '@gatehouse/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cookieOf, type Web, webOf } from '../../packages/cli/src/selftest/dashboard-request.ts'
 import { Installation, invoke, pause } from '../support/server.ts'
@@ -50,7 +51,7 @@ beforeAll(async () => {
   }
 })
 
-afterAll(() => siege.endAndClose(), 60_000)
+afterAll(() => siege.endAndClose())
 
 describe('the first operator and logins', () => {
   test('T09 of fifty that use the setup link at once one succeeds, and nobody after', async () => {
@@ -111,7 +112,7 @@ describe('the first operator and logins', () => {
     const statuses = await Promise.all(Array.from({ length: 200 }, () => logIn('wrong')))
     expect(statuses.every((status) => status === 401 || status === 429)).toBe(true)
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(5)
-    expect(await logIn('x'.repeat(1_000_000))).toBe(413)
+    expect(await logIn('x'.repeat(100_000))).toBe(413)
     await siege.unharmed()
   })
 })
@@ -264,11 +265,12 @@ describe('the wake port', () => {
 
   /** Noise before it may have used up what is read in a second; whoever wants to be heard asks again. */
   const answerTo = async (datagram: string): Promise<string> => {
-    for (let tries = 0; tries < 10; tries += 1) {
-      const [answer] = await send([datagram], 1_000)
-      if (answer !== undefined) return answer
-    }
-    throw new Error('it was never answered')
+    let answers: readonly string[] = []
+    await until(async () => {
+      answers = await send([datagram], 1_000)
+      return answers.length > 0
+    })
+    return String(answers[0])
   }
 
   test('U01 what is no wake is never answered, and the gate goes on', async () => {

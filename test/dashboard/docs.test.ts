@@ -15,6 +15,8 @@ describe.skipIf(!hasProgram('chromium'))('documents in the dashboard', () => {
     await page.getByRole('link', { name: 'Documents' }).click()
     await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
     expect(page.url()).toBe(`${run.dashboard_url}/docs/`)
+    // Its script comes after what it shows.
+    await page.waitForLoadState()
 
     await page.keyboard.press('/')
     await page.keyboard.type('standing grants')

@@ -88,7 +88,7 @@ describe.skipIf(!hasProgram('chromium'))('the policy in the dashboard', () => {
     await page.keyboard.press('Enter')
     await page.keyboard.type('tier: ')
     await page.keyboard.press('Control+Space')
-    const options = page.getByRole('listbox').getByRole('option')
+    const options = list.getByRole('option')
     await options.first().waitFor()
     expect(await options.allInnerTexts()).toEqual(['approval_required', 'autonomous', 'blocked'])
     await type(failingTest)
@@ -100,6 +100,10 @@ describe.skipIf(!hasProgram('chromium'))('the policy in the dashboard', () => {
     await page.getByText('is expected to be autonomous, but is blocked').waitFor()
     expect(await page.getByRole('dialog').count()).toBe(0)
     expect((await api.showPolicies()).files).toHaveLength(1)
+    // What is wrong may have been there before the button was pressed, which then puts the cursor at it.
+    await expect
+      .poll(() => page.evaluate(`document.activeElement?.closest('[data-editor]') !== null`))
+      .toBe(true)
     await type(rules('blocked'))
     await page.getByText('Valid: 2 rules').waitFor()
   })

@@ -101,6 +101,8 @@ export const codingAgents: readonly CodingAgent[] = [
         ...['-c', 'model_provider="scripted"', '-c', `model_providers.scripted={${provider}}`],
         // Else it refuses by itself, unattended, what is not read-only.
         ...['-c', 'mcp_servers.gatehouse.default_tools_approval_mode="approve"'],
+        // Else it begins without the gate's tools where they take their time.
+        ...['-c', 'mcp_servers.gatehouse.startup_timeout_sec=120'],
         prompt,
       ]
     },

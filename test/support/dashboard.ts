@@ -30,6 +30,15 @@ const nowhere = { address: '/no/such/page', title: 'There is no such page' }
 /** What moves costs time, and colours on their way are none that a person reads. */
 const seen = { ignoreHTTPSErrors: true, reducedMotion: 'reduce' } as const
 
+/** How long a part of a page may take to come. */
+const waitMs = 100_000
+
+const newContext = async (browser: Browser): Promise<BrowserContext> => {
+  const context = await browser.newContext(seen)
+  context.setDefaultTimeout(waitMs)
+  return context
+}
+
 /** Axe as a script, which a page keeps until another is loaded: a wrapper for browsers gives it anew for each look. */
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const themes = [
@@ -72,7 +81,6 @@ export class Dashboard implements AsyncDisposable {
 
   #watch(page: Page): void {
     this.#watchRequests(page)
-    page.setDefaultTimeout(100_000)
     page.on('request', (request) => this.requests.push(request.url()))
     page.on('pageerror', (error) => this.complaints.push(error.message))
     page.on('console', (message) => {
@@ -102,7 +110,7 @@ export class Dashboard implements AsyncDisposable {
       prepare(gate.dataDir)
       const run = await gate.start(['--no-first-agent', ...flags])
       const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args })
-      const context = await browser.newContext(seen)
+      const context = await newContext(browser)
       return new Dashboard(gate, run, browser, await context.newPage())
     } catch (error) {
       await gate[Symbol.asyncDispose]()
@@ -114,7 +122,7 @@ export class Dashboard implements AsyncDisposable {
   static async at(gate: Installation, name: string): Promise<Dashboard> {
     if (!gate.run) throw new Error('the service does not run')
     const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args })
-    const context = await browser.newContext(seen)
+    const context = await newContext(browser)
     const dashboard = new Dashboard(gate, gate.run, browser, await context.newPage())
     dashboard.#isOwn = false
     await dashboard.api.setPassword({ name, password })
@@ -146,7 +154,7 @@ export class Dashboard implements AsyncDisposable {
 
   /** A person with another window, logged in or not. */
   async another(): Promise<{ readonly page: Page; readonly context: BrowserContext }> {
-    const context = await this.#browser.newContext(seen)
+    const context = await newContext(this.#browser)
     const page = await context.newPage()
     this.#watchRequests(page)
     return { context, page }

@@ -1,5 +1,6 @@
 import http from 'node:http'
 import { text } from 'node:stream/consumers'
+import { openRequest } from '../../packages/server/src/connections/open-request.ts'
 import { type Run, untilTaken } from './server.ts'
 
 type Answer = {
@@ -23,12 +24,13 @@ export class OwnConnection implements Disposable {
   async rpc(token: string, method: string, params: object = {}): Promise<Answer> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const options = {
+      ...{ method: 'POST', agent: this.#agent },
+      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+    }
+    // The service closes a connection over which nothing came for a while.
+    const request = await openRequest(() => http.request(`${this.#run.gateway_url}/rpc`, options))
     const answered = await new Promise<http.IncomingMessage>((resolve, reject) => {
-      const request = http.request(`${this.#run.gateway_url}/rpc`, {
-        method: 'POST',
-        agent: this.#agent,
-        headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-      })
       request.on('response', resolve).on('error', reject).end(body)
     })
     return JSON.parse(await text(answered)) as Answer

@@ -133,3 +133,9 @@ export function isAlive(pid: number): boolean {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
+
+/** Whether a process has the data, which one that starts says before it has a run file. */
+export async function isHeld(dataDir: string): Promise<boolean> {
+  const pid = Number((await readTrusted(join(dataDir, 'lock.pid'), 0o022))?.text)
+  return Number.isSafeInteger(pid) && pid > 0 && isAlive(pid)
+}

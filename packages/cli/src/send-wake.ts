@@ -5,7 +5,8 @@ import { exitCodes } from './exit-codes.ts'
 
 const host = '127.0.0.1'
 const datagramBytesMax = 1_200
-const tries = 3
+/** Together ten seconds: a service that is busy may need some, and one that does not run was refused before. */
+const tries = 15
 const answerMs = 700
 
 export type WakeAnswer = { readonly id: string; readonly ok: boolean; readonly error?: string }
@@ -26,7 +27,7 @@ const parsed = (bytes: Uint8Array): unknown => {
   }
 }
 
-/** Sends a wake and waits for its answer; a datagram may be lost, so it is sent again before giving up. */
+/** Sends a wake and waits for its answer; a datagram may be lost, so it is sent again before giving up; the service knows its id. */
 export async function sendWake(
   port: number,
   wake: { readonly agent: string; readonly reason?: string; readonly data?: object },

@@ -13,7 +13,7 @@ import {
   otherFolders,
   SiblingLogs,
 } from './log/sibling-logs.ts'
-import { holderPid, nodeName, writePid } from './platform/data-directory.ts'
+import { nodeName, writePid } from './platform/data-directory.ts'
 import type { Disposal } from './platform/disposal.ts'
 import type { Gates } from './ports/gates.ts'
 import type { Storage } from './ports/storage.ts'
@@ -58,7 +58,9 @@ export class GatePlace {
   async enter(opening: Disposal, node: NodeData): Promise<string | null> {
     if (this.isFirst) return node.enter()
     mkdirSync(this.folder, { recursive: true, mode: 0o700 })
-    opening.use(lockDataDirectory(this.folder, () => holderPid(this.folder)))
+    // Nobody is named, so that it waits: only the process that had this place before can be there still, and it ends
+    // once it sees that its service did.
+    opening.use(lockDataDirectory(this.folder, () => null))
     writePid(this.folder)
     return node.recorded()
   }

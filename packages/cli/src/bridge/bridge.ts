@@ -23,7 +23,8 @@ import { subscribe } from './subscription.ts'
 const openMax = 1_000
 /** How long running requests may take to be answered once the client has closed its side. */
 const graceMs = 1_500
-const goodbyeMs = 500
+/** How long the session may take to end then: with the grace less than the four seconds after which clients kill. */
+const goodbyeMs = 2_000
 
 /** Reading twice does no harm: these are sent again where the answer was lost. */
 const readingMethods: ReadonlySet<string> = new Set([

@@ -60,3 +60,28 @@ test('a proxy that says that no service is behind it may have lost the answer', 
   const read = await answering([504, '<html>'], [200, '{}'])
   expect(await read.deliver(true)).toMatchObject({ status: 200 })
 })
+
+test('each of several messages that a new token meets is sent again with it', async () => {
+  const [old, fresh] = ['0', '1'].map((digit) => digit.repeat(64))
+  let inFile = old
+  let waiting: (() => void)[] = []
+  const server = createServer((req, res) => {
+    const isFresh = req.headers.authorization === `Bearer ${fresh}`
+    const answer = () =>
+      res.writeHead(isFresh ? 200 : 401, { 'content-type': 'application/json' }).end('{}')
+    if (isFresh) answer()
+    else waiting.push(answer)
+    if (waiting.length < 2) return
+    inFile = fresh
+    // The second is refused once the first has read the new token.
+    for (const [n, refuse] of waiting.entries()) setTimeout(refuse, n * 50)
+    waiting = []
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const locate = async () => new URL(`http://127.0.0.1:${port}/mcp`)
+  using gateway = new Gateway(locate, { read: async () => inFile as string })
+  onTestFinished(() => void server.close())
+  const both = await Promise.all([1, 2].map(() => gateway.exchange(what, hear)))
+  expect(both).toMatchObject([{ status: 200 }, { status: 200 }])
+})

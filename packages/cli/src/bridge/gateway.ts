@@ -96,12 +96,11 @@ export class Gateway implements Disposable {
 
   /** One request, and each message of its answer, if that is a stream, as it comes. */
   async exchange(what: Exchange, hear: (text: string) => Promise<void>): Promise<Answer> {
-    const first = await this.#once(what, hear)
+    const { answer: first, token } = await this.#once(what, hear)
     if (first.status !== statusUnauthorized) return first
-    // A refused message was not acted on. The file may hold a new token by now.
-    const before = await this.#token
-    this.#token = null
-    return (await this.#readToken()) === before ? first : this.#once(what, hear)
+    // A refused message was not acted on. The file may hold a new token by now, and another exchange may have read it.
+    if ((await this.#token) === token) this.#token = null
+    return (await this.#readToken()) === token ? first : (await this.#once(what, hear)).answer
   }
 
   [Symbol.dispose](): void {
@@ -116,10 +115,14 @@ export class Gateway implements Disposable {
     return this.#token
   }
 
-  async #once(what: Exchange, hear: (text: string) => Promise<void>): Promise<Answer> {
+  async #once(
+    what: Exchange,
+    hear: (text: string) => Promise<void>,
+  ): Promise<{ readonly answer: Answer; readonly token: string }> {
     const url = await this.#locate()
     if (!url) throw new NotSent('no service runs')
-    const response = await this.#send(url, what, await this.#readToken())
+    const token = await this.#readToken()
+    const response = await this.#send(url, what, token)
     this.#wasReached = true
     const session = response.headers['mcp-session-id']
     const answer = {
@@ -136,7 +139,7 @@ export class Gateway implements Disposable {
     }
     const whole = { ...answer, text: isOf(response, 'application/json') ? text : '' }
     assertThere(whole)
-    return whole
+    return { answer: whole, token }
   }
 
   async #send(url: URL, what: Exchange, token: string): Promise<http.IncomingMessage> {

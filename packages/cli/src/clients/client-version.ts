@@ -3,7 +3,7 @@ import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import type { Place } from './client.ts'
 
-const waitMs = 5_000
+const waitMs = 20_000
 
 /** The program of a client, where the shell finds one; null where it does not. */
 async function findProgram(name: string, { env }: Place): Promise<string | null> {

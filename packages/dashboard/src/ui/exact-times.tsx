@@ -54,10 +54,11 @@ export const ExactTimes = () => {
   const [told, setTold] = useState<Told | null>(null)
   const tip = useFollowing(told)
   useEffect(() => {
-    const focus = ({ target }: FocusEvent) => {
-      const times = target instanceof HTMLElement ? timesTold(target) : []
-      setTold(times.length > 0 ? { by: target as HTMLElement, times } : null)
+    const tell = (focused: EventTarget | null) => {
+      const times = focused instanceof HTMLElement ? timesTold(focused) : []
+      setTold(times.length > 0 ? { by: focused as HTMLElement, times } : null)
     }
+    const focus = ({ target }: FocusEvent) => tell(target)
     const leave = () => setTold(null)
     const escape = ({ key }: KeyboardEvent) => {
       if (key === 'Escape') leave()
@@ -65,6 +66,8 @@ export const ExactTimes = () => {
     addEventListener('focusin', focus)
     addEventListener('focusout', leave)
     addEventListener('keydown', escape)
+    // The focus may be somewhere already: this part of the page is loaded last.
+    tell(document.activeElement)
     return () => {
       removeEventListener('focusin', focus)
       removeEventListener('focusout', leave)

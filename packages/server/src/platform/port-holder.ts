@@ -26,10 +26,19 @@ const inodesOf = (port: number, protocol: Protocol): ReadonlySet<string> => {
   return inodes
 }
 
+const targetOf = (link: string): string => {
+  try {
+    return readlinkSync(link)
+  } catch {
+    // Closed since the folder was read.
+    return ''
+  }
+}
+
 const hasSocket = (pid: string, inodes: ReadonlySet<string>): boolean => {
   const folder = `/proc/${pid}/fd`
   try {
-    return readdirSync(folder).some((fd) => inodes.has(readlinkSync(`${folder}/${fd}`)))
+    return readdirSync(folder).some((fd) => inodes.has(targetOf(`${folder}/${fd}`)))
   } catch {
     // The process is somebody else's, or has ended.
     return false

@@ -5,7 +5,8 @@ import type { SandboxSpec } from '../ports/sandbox.ts'
 import type { LaunchedChild } from './launched-child.ts'
 import type { OpenMount } from './mounts.ts'
 
-const startupMs = 10_000
+/** Long, since a slow moment must not pass for a sandbox that does not hold, in whose place the next one would be taken. */
+const startupMs = 30_000
 
 const readAll = async (stream: AsyncIterable<Uint8Array>): Promise<string> => {
   const decoder = new TextDecoder()

@@ -51,6 +51,8 @@ export class LaunchedChild implements SandboxChild {
   /** Resolves when the program runs, could not be run, or (null) everything ended before that. */
   readonly started: Promise<Started | null>
   readonly #channel: Channel
+  /** Whether the launcher was killed, since it did not end all in time. */
+  #cutOff = false
 
   /** `onGone` clears away what was made for it alone, before anybody hears that it has ended. */
   constructor(
@@ -93,7 +95,9 @@ export class LaunchedChild implements SandboxChild {
         cpu_ms: ended?.cpu_ms ?? null,
         memory_bytes_max: ended?.memory_bytes_max ?? null,
       }
-      if (ended === null) return { code, signal, usage }
+      // A launcher that had to be killed did not live to tell how all that it watched was killed with it.
+      if (ended === null)
+        return this.#cutOff ? { code: null, signal: 'SIGKILL', usage } : { code, signal, usage }
       return ended.signal === 0
         ? { code: ended.code, signal: null, usage }
         : { code: null, signal: signalNames.get(ended.signal) ?? `SIG${ended.signal}`, usage }
@@ -112,6 +116,7 @@ export class LaunchedChild implements SandboxChild {
     const finish = () => {
       this.#channel.say('kill')
       after(launcherGraceMs, () => {
+        this.#cutOff = true
         // First the inner launcher: the outermost waits for it, and ends all that is left.
         for (const child of childrenOf(this.pid)) kill(child, 'SIGKILL')
         after(launcherGraceMs, () => {

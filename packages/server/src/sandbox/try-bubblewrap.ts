@@ -16,7 +16,7 @@ export const tryBubblewrap = async (tools: BubblewrapOptions): Promise<SandboxSt
   try {
     const result = await runInSandbox(
       () => spawnInBubblewrap(probeSpec(tools.perl, tools.machine), tools),
-      { max_output_bytes: 4_096, timeout_ms: 10_000 },
+      { max_output_bytes: 4_096, timeout_ms: 30_000 },
       new AbortController().signal,
     )
     const broken = judgeProbe(result)

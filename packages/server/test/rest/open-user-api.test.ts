@@ -30,6 +30,8 @@ test('serves the routes over a socket', async () => {
   const authorization = `Bearer ${kit.tokens.operator}`
   const status = await fetch(`${api.url}/api/status`, { headers: { authorization } })
   expect(await status.json()).toMatchObject({ version: '1.2.3' })
+  // As long as the gateway: a client that keeps it and comes just as it ends is not answered.
+  expect(status.headers.get('keep-alive')).toBe('timeout=30')
   const paused = await fetch(`${api.url}/api/agents/mailbot/pause`, {
     method: 'POST',
     headers: { authorization },

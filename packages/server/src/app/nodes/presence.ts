@@ -81,7 +81,8 @@ export class Presence {
     this.#siteMark = workspaces.mark(node)
     await this.#enter()
     assertSamePath(this.#deps, this.#others, this.#seenMs)
-    const enteredMs = this.#seenMs
+    // Not before the mark could be seen: what another says until then is said without it.
+    const enteredMs = await storage.wallMs()
     while (!signal.aborted) {
       const copies = copiesOf(this.#deps, this.#siteMark, this.#others, this.#seenMs)
       if (copies.length === 0) return
@@ -201,8 +202,9 @@ export class Presence {
   /** Sees who else is there, and returns what this node says of itself. */
   async #look(): Promise<Pick<StoredNode, 'seen_ms' | 'facts_json'>> {
     const { storage, node } = this.#deps
-    if (storage.isNetworked) this.#others = otherNodes(await storage.nodes.list(), node)
+    // The time first: what it says of the others' marks must not be older than it says.
     this.#seenMs = await storage.wallMs()
+    if (storage.isNetworked) this.#others = otherNodes(await storage.nodes.list(), node)
     return this.#seen(this.#seenMs)
   }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { StoredNode } from '@gatehouse/server/ports/nodes'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import { createKit, failureIn, type Kit } from '@gatehouse/testkit'
+import { replacing } from '@gatehouse/testkit/replacing'
 import { expect, test } from 'vitest'
 
 const policy = `version: 1
@@ -10,10 +11,16 @@ rules:
   - { match: filesystem.append, tier: approval_required }
 `
 /** Its database has the time of the test's clock. */
-const openKit = async (startsLater = false): Promise<Kit> => {
+const openKit = async (
+  startsLater = false,
+  nodesOf = (own: Storage): Storage['nodes'] => own.nodes,
+): Promise<Kit> => {
   const opened: { kit: Kit | null } = { kit: null }
   const wallMs = async () => opened.kit?.clock.wall() ?? 0
-  const storage = (own: Storage): Storage => ({ ...own, isShared: true, isNetworked: true, wallMs })
+  const storage = (own: Storage): Storage => ({
+    ...{ ...own, isShared: true, isNetworked: true, wallMs },
+    nodes: nodesOf(own),
+  })
   opened.kit = await createKit({ storage, policy, startsLater })
   return opened.kit
 }
@@ -179,4 +186,33 @@ test('a copy of the folder of workspaces is not taken for the folder, at the sta
   await expect.poll(reasonAfterBeats).not.toContain(copied)
   expect(await list()).toMatchObject({ workspaces: 'separate' })
   expect((await kit.app.health(kit.operator())).components.nodes.workspaces).toBe('separate')
+})
+
+test('a node that is slow to enter is not taken for one with a copy by what another said meanwhile', async () => {
+  const late: { entering: (() => Promise<void>) | null } = { entering: null }
+  await using kit = await openKit(true, ({ nodes }) =>
+    replacing(nodes, {
+      put: async (entering) => {
+        await late.entering?.()
+        await nodes.put(entering)
+      },
+    }),
+  )
+  const site = siteOf(kit)
+  const { node } = kit.parts
+  const mark = 'mark of b'
+  writeFileSync(join(kit.workspace('..'), 'workspaces/.gatehouse-mark.node-b'), mark)
+  const beat = (sees_marks: readonly string[]) =>
+    putNode(kit, { site, site_mark: mark, sees_marks }, { seen_ms: kit.clock.wall() })
+  late.entering = async () => {
+    late.entering = null
+    kit.clock.move(7_000)
+    await beat([])
+  }
+  const fits = kit.app.nodes.assertFits()
+  await expect.poll(() => kit.storage.nodes.find(node)).not.toBeNull()
+  const { facts_json = '{}' } = (await kit.storage.nodes.find(node)) ?? {}
+  const waiting = setInterval(() => kit.clock.move(250), 10)
+  await beat([String(JSON.parse(facts_json).site_mark)])
+  await fits.finally(() => clearInterval(waiting))
 })

@@ -21,7 +21,7 @@ import {
 
 /** How long one of them may take to say how it is. */
 const answerMs = 2_000
-/** The same where one that is busy would pass for one that nobody could ask. */
+/** The same where one that is busy would pass for one that nobody could ask, or that has signed nothing. */
 const patientMs = 10_000
 
 const remedy =
@@ -121,7 +121,7 @@ export class GateWatch {
 
   /** Has each of the others that answers sign what its log has by now. */
   async sign(): Promise<void> {
-    const asked = this.#others().map((index) => this.#soon(index, 'sign log', answerMs))
+    const asked = this.#others().map((index) => this.#soon(index, 'sign log', patientMs))
     await Promise.allSettled(asked)
   }
 

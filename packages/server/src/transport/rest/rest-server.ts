@@ -76,6 +76,7 @@ function targetFault({ url = '/' }: IncomingMessage): GatehouseError | null {
 export const serverSettings: ServerOptions = {
   headersTimeout: headersTimeoutMs,
   requestTimeout: requestTimeoutMs,
+  keepAliveTimeout: keepAliveMs,
   // How often Node looks for sockets that are over these times.
   connectionsCheckingInterval: 2_000,
 }

@@ -55,6 +55,35 @@ test('a wake with an id is answered, one without is not', async () => {
   expect(here.wake.counts()).toMatchObject({ received: 3, woken: 3, dropped: 0, answered: 2 })
 })
 
+test('a wake that is sent again is answered again, and wakes once', async () => {
+  let ms = 0
+  await using here = await opened({ ok: true }, () => ms)
+  for (let n = 0; n < 3; n += 1) await send(here.socket, here.wake, wakeOf({ id: 'one' }))
+  await until(() => here.answers.length === 3)
+  expect(here.answers).toEqual(Array.from({ length: 3 }, () => ({ id: 'one', ok: true })))
+  expect(here.woken).toEqual([{ agent: 'alpha' }])
+  expect(here.wake.counts()).toMatchObject({ received: 3, woken: 1, repeated: 2 })
+  // Another agent, another sender and a later time are no repetitions.
+  await send(here.socket, here.wake, JSON.stringify({ agent: 'beta', id: 'one' }))
+  const other = createSocket('udp4')
+  await send(other, here.wake, wakeOf({ id: 'one' }))
+  await until(() => here.wake.counts().woken === 3)
+  other.close()
+  ms = 15_000
+  await send(here.socket, here.wake, wakeOf({ id: 'one' }))
+  await until(() => here.wake.counts().woken === 4)
+  expect(here.wake.counts().repeated).toBe(2)
+  // What is known is bounded: the oldest are forgotten.
+  for (let n = 0; n < 1_000; n += 1) {
+    await send(here.socket, here.wake, wakeOf({ id: `more ${n}` }))
+    // One by one, since a full buffer of the system loses datagrams.
+    await until(() => here.wake.counts().woken === 5 + n)
+  }
+  await send(here.socket, here.wake, wakeOf({ id: 'one' }))
+  await until(() => here.wake.counts().woken === 1_005)
+  expect(here.wake.counts().repeated).toBe(2)
+})
+
 test('an agent that cannot be woken is an answer too', async () => {
   await using here = await opened({ ok: false, error: 'no such agent' })
   await send(here.socket, here.wake, wakeOf({ id: 'x' }))
@@ -165,9 +194,9 @@ test('a flood of garbage costs little, and a wake still comes through after it',
     await send(here.socket, here.wake, wakeOf({ id: 'x' }))
     return here.answers.length > 0
   })
-  const { received, dropped, woken } = here.wake.counts()
+  const { received, dropped, woken, repeated } = here.wake.counts()
   expect(woken).toBeGreaterThan(0)
-  expect(dropped).toBe(received - woken)
+  expect(dropped).toBe(received - woken - repeated)
   expect(here.answers.every((answer) => isDeepStrictEqual(answer, { id: 'x', ok: true }))).toBe(
     true,
   )

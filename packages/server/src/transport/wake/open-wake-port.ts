@@ -3,6 +3,7 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import type { App } from '../../app/app.ts'
 import type { Log } from '../../ports/log.ts'
+import { Answered } from './answered.ts'
 import { Budget } from './budget.ts'
 import { parseWake, type Wake } from './parse-wake.ts'
 
@@ -21,7 +22,11 @@ export type WakeCounts = {
   readonly answered: number
   /** Valid and with an id, but over the rate of answers. */
   readonly unanswered: number
+  /** Sent again, since no answer had come: answered as at first, and no further wake. */
+  readonly repeated: number
 }
+
+type Verdict = Awaited<ReturnType<App['wakeAgent']>>
 
 export type WakePort = AsyncDisposable & {
   readonly port: number
@@ -45,6 +50,16 @@ export const bindLoopback = async (port: number): Promise<Socket> => {
   return socket
 }
 
+/** Tells of what was dropped since it was last told. */
+const reportDropped = (counts: WakeCounts, log: Log): NodeJS.Timeout => {
+  let reported = 0
+  return setInterval(() => {
+    if (counts.dropped === reported) return
+    log.warn({ ...counts }, 'the wake port dropped datagrams')
+    reported = counts.dropped
+  }, reportEveryMs).unref()
+}
+
 /**
  * Takes wakes from programs of this machine. Whoever can send here is nobody in particular, so a wake
  * says only that there is something to do; and whatever is no valid wake is dropped, counted and never
@@ -55,17 +70,14 @@ export async function openWakePort(options: WakePortOptions): Promise<WakePort> 
   const nowMs = options.nowMs ?? (() => performance.now())
   const socket = await (options.bind ?? bindLoopback)(options.port)
   const { port } = socket.address()
-  const counts = { received: 0, woken: 0, dropped: 0, answered: 0, unanswered: 0 }
+  const counts = { received: 0, woken: 0, dropped: 0, answered: 0, unanswered: 0, repeated: 0 }
   const reads = new Budget(readPerSecond, nowMs)
   const answers = new Budget(answersPerSecond, nowMs)
   const underWay = new Set<Promise<void>>()
+  const answered = new Answered<Verdict>(nowMs)
   let closed = false
 
-  const answer = (
-    id: string,
-    verdict: { readonly ok: boolean; readonly error?: string },
-    to: RemoteInfo,
-  ) => {
+  const answer = (id: string, verdict: Verdict, to: RemoteInfo) => {
     const bytes = Buffer.from(JSON.stringify({ id, ...verdict }))
     if (closed || bytes.length > answerBytesMax || !answers.take()) {
       counts.unanswered += 1
@@ -76,11 +88,19 @@ export async function openWakePort(options: WakePortOptions): Promise<WakePort> 
     socket.send(bytes, to.port, to.address, () => {})
   }
 
-  const handle = async (wake: Wake, from: RemoteInfo): Promise<void> => {
-    const { id, ...input } = wake
+  const wakeOnce = async (input: Omit<Wake, 'id'>): Promise<Verdict> => {
     const verdict = await app.wakeAgent(input)
     if (verdict.ok) counts.woken += 1
-    if (id !== undefined) answer(id, verdict, from)
+    return verdict
+  }
+
+  const handle = async (wake: Wake, bytes: Buffer, from: RemoteInfo): Promise<void> => {
+    const { id, ...input } = wake
+    const sent = { port: from.port, id, bytes }
+    const { verdict, isRepeated } = answered.once(sent, () => wakeOnce(input))
+    if (isRepeated) counts.repeated += 1
+    const given = await verdict
+    if (id !== undefined) answer(id, given, from)
   }
 
   socket.on('message', (bytes, from) => {
@@ -93,19 +113,14 @@ export async function openWakePort(options: WakePortOptions): Promise<WakePort> 
       counts.dropped += 1
       return
     }
-    const handled = handle(wake, from)
+    const handled = handle(wake, bytes, from)
       .catch((cause: unknown) => log.error({ err: cause }, 'a wake could not be handled'))
       .finally(() => underWay.delete(handled))
     underWay.add(handled)
   })
   socket.on('error', (cause) => log.warn({ err: cause }, 'the wake port failed'))
 
-  let reported = 0
-  const reporting = setInterval(() => {
-    if (counts.dropped === reported) return
-    log.warn({ ...counts }, 'the wake port dropped datagrams')
-    reported = counts.dropped
-  }, reportEveryMs).unref()
+  const reporting = reportDropped(counts, log)
 
   return {
     port,

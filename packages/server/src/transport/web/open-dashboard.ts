@@ -35,7 +35,7 @@ const securityHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 }
 
-const handshakeTimeoutMs = 8_000
+const handshakeTimeoutMs = 20_000
 
 const secure = ({ key, cert }: { readonly key: string; readonly cert: string }) => ({
   key,

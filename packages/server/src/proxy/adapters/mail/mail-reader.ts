@@ -29,8 +29,14 @@ export type ReadMail = {
 }
 
 const answerMs = 4_000
+/** The same for the start of the thread, which has nothing of a stranger until then. */
+const startMs = 60_000
 
-type Answer = { readonly read: ReadMail } | { readonly error: string }
+type Answer =
+  | { readonly read: ReadMail }
+  | { readonly error: string }
+  /** The thread takes messages: said once, before it is given any. */
+  | { readonly ready: true }
 
 const program = new URL('./read-mail.mjs', import.meta.url)
 
@@ -52,12 +58,28 @@ const unreadable: ReadMail = {
   attachments: [],
 }
 
+/** The next word of a thread, to a message or of itself. */
+const wordOf = (worker: Worker, limitMs: number, message?: MailPieces): Promise<Answer> =>
+  new Promise<Answer>((resolve) => {
+    const finish = (given: Answer) => {
+      clearTimeout(timer)
+      worker.off('message', finish).off('error', failed).off('exit', failed)
+      resolve(given)
+    }
+    const failed = () => finish({ error: 'ended' })
+    const timer = setTimeout(failed, limitMs)
+    worker.on('message', finish).on('error', failed).on('exit', failed)
+    if (message) worker.postMessage(message)
+  })
+
 /**
  * Reads mail in a thread of its own: a message made to take minutes or gigabytes costs a moment, and is
  * then shown without what could not be read.
  */
 export class MailReader implements Disposable {
   #worker: Worker | null = null
+  /** First word of that thread. */
+  #started: Promise<Answer> = Promise.resolve({ error: 'ended' })
   #last: Promise<unknown> = Promise.resolve()
 
   /** The message, and whether something of it had to be left out. Never rejects for what the message is. */
@@ -84,19 +106,13 @@ export class MailReader implements Disposable {
   }
 
   async #ask(pieces: MailPieces): Promise<ReadMail | null> {
-    this.#worker ??= this.#start()
+    if (!this.#worker) {
+      this.#worker = this.#start()
+      this.#started = wordOf(this.#worker, startMs)
+    }
     const worker = this.#worker
-    const answer = await new Promise<Answer>((resolve) => {
-      const finish = (given: Answer) => {
-        clearTimeout(timer)
-        worker.off('message', finish).off('error', failed).off('exit', failed)
-        resolve(given)
-      }
-      const failed = () => finish({ error: 'ended' })
-      const timer = setTimeout(failed, answerMs)
-      worker.on('message', finish).on('error', failed).on('exit', failed)
-      worker.postMessage(pieces)
-    })
+    const started = await this.#started
+    const answer = 'ready' in started ? await wordOf(worker, answerMs, pieces) : started
     if ('read' in answer) return answer.read
     // A worker that did not answer is busy for who knows how long; one that did may have lost its way.
     this.#worker = null

@@ -147,3 +147,4 @@ const answer = async (pieces) => {
 console.warn = () => {}
 
 parentPort?.on('message', (pieces) => void answer(pieces))
+parentPort?.postMessage({ ready: true })
