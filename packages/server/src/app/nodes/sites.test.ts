@@ -204,6 +204,7 @@ test('a node that is slow to enter is not taken for one with a copy by what anot
   writeFileSync(join(kit.workspace('..'), 'workspaces/.gatehouse-mark.node-b'), mark)
   const beat = (sees_marks: readonly string[]) =>
     putNode(kit, { site, site_mark: mark, sees_marks }, { seen_ms: kit.clock.wall() })
+  await beat([])
   late.entering = async () => {
     late.entering = null
     kit.clock.move(7_000)
@@ -212,7 +213,12 @@ test('a node that is slow to enter is not taken for one with a copy by what anot
   const fits = kit.app.nodes.assertFits()
   await expect.poll(() => kit.storage.nodes.find(node)).not.toBeNull()
   const { facts_json = '{}' } = (await kit.storage.nodes.find(node)) ?? {}
-  const waiting = setInterval(() => kit.clock.move(250), 10)
+  // It looks at what the other said, again and again.
+  for (let look = 0; look < 4; look += 1) {
+    kit.clock.move(250)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
   await beat([String(JSON.parse(facts_json).site_mark)])
+  const waiting = setInterval(() => kit.clock.move(250), 10)
   await fits.finally(() => clearInterval(waiting))
 })
