@@ -31,6 +31,10 @@ export const pauseAfter = (attempt: number, signal: AbortSignal): Promise<void> 
     signal.addEventListener('abort', end)
   })
 
+/** Whether it did not reach the service, or may have, which does no harm to it. */
+const mayRepeat = (thrown: unknown, repeats: boolean): boolean =>
+  thrown instanceof NotSent || (thrown instanceof AnswerLost && repeats)
+
 export type Way = {
   readonly gateway: Gateway
   /** Starts the service where none runs; absent where that was not asked for. */
@@ -49,15 +53,16 @@ export async function deliver(
   hear: (text: string) => Promise<void>,
 ): Promise<Answer> {
   const waitMs = gateway.wasReached ? restartMs : absentMs
-  let endMs = performance.now() + waitMs
+  /** Set with the first failure: a service that is slow to answer is none that is away. */
+  let endMs: number | null = null
   let isStarted = false
   for (let attempt = 0; ; attempt += 1)
     try {
       return await gateway.exchange(what, hear)
     } catch (thrown) {
-      const again = thrown instanceof NotSent || (thrown instanceof AnswerLost && repeats)
-      if (!again || what.signal.aborted) throw thrown
+      if (!mayRepeat(thrown, repeats) || what.signal.aborted) throw thrown
       const isThere = thrown instanceof TakesNone
+      endMs ??= performance.now() + waitMs
       if (start && thrown instanceof NotSent && !isThere && !isStarted) {
         isStarted = true
         await start()

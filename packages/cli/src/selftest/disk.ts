@@ -62,6 +62,7 @@ const fillUp = (file: string): void => {
   }
 }
 
+type Verified = { readonly integrity: string; readonly detail?: string }
 type Tried = { readonly type: string; readonly tookMs: number }
 
 /** Fills the volume until calls are refused; what was allocated before takes some more entries. */
@@ -115,7 +116,7 @@ const onFullDisk = async (gate: Installation, volume: string): Promise<readonly 
   const backMs = await backAfterMs(attempt)
   const code = await gate.stop()
   const verified = await gate.cli(['audit', 'verify', '--json'])
-  const { integrity } = JSON.parse(verified.stdout) as { integrity: string }
+  const { integrity, detail = '' } = JSON.parse(verified.stdout) as Verified
   return [
     refusal(refused),
     finding(
@@ -128,7 +129,7 @@ const onFullDisk = async (gate: Installation, volume: string): Promise<readonly 
     finding(
       'the log verifies after that',
       integrity === 'verified' && code === 0,
-      `audit verify: ${integrity}`,
+      [`audit verify: ${integrity}`, ...(detail === '' ? [] : [detail])].join(', '),
     ),
   ]
 }

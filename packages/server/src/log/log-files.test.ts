@@ -146,6 +146,30 @@ test('a write of which the disk took a part fails, and leaves the log as it was'
   expect(seqsIn(new LogReader(folder))).toEqual(upTo(3))
 })
 
+test('a segment that the disk has no room for leaves nothing that could be taken for one', () => {
+  const folder = newFolder()
+  using files = new LogFiles(folder)
+  const { writeSync } = fs
+  // Each write on the way to the first entry fails once: pieces of the segment, and its header at last.
+  for (let failing = 0; failing < 5; failing += 1) {
+    let writes = 0
+    const spy = vi.spyOn(fs, 'writeSync').mockImplementation((...args) => {
+      writes += 1
+      if (writes > failing) throw Object.assign(new Error('full'), { code: 'ENOSPC' })
+      return Reflect.apply(writeSync, fs, args) as number
+    })
+    onTestFinished(() => spy.mockRestore())
+    expect(() => append(files, 0, 2)).toThrow('full')
+    spy.mockRestore()
+    files.reload()
+    expect(segmentsIn(folder)).toEqual([])
+  }
+  append(files, 0, 2)
+  const reader = new LogReader(folder)
+  expect(seqsIn(reader)).toEqual(upTo(2))
+  expect(reader.flaws(header().chain)).toEqual([])
+})
+
 test('damage in the middle hides no entry behind it', () => {
   const folder = newFolder()
   const files = new LogFiles(folder)

@@ -25,6 +25,8 @@ export const openCanary = async (
     hits.push(request)
     listener(request, response)
   })
+  // A client keeps connections as long as it is told: longer than any test stands still.
+  server.keepAliveTimeout = 60_000
   server.on('connection', () => {
     connections += 1
   })

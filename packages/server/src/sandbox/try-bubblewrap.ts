@@ -2,7 +2,7 @@ import { GatehouseError } from '@gatehouse/contract'
 import type { SandboxState } from '../ports/sandbox.ts'
 import { type BubblewrapOptions, spawnInBubblewrap } from './bubblewrap.ts'
 import { loadKernelFacts } from './kernel-facts.ts'
-import { judgeProbe, probeSpec } from './probe.ts'
+import { judgeProbe, probeMs, probeSpec } from './probe.ts'
 import { lackOfRights } from './remedies.ts'
 import { runInSandbox } from './run-in-sandbox.ts'
 
@@ -16,7 +16,7 @@ export const tryBubblewrap = async (tools: BubblewrapOptions): Promise<SandboxSt
   try {
     const result = await runInSandbox(
       () => spawnInBubblewrap(probeSpec(tools.perl, tools.machine), tools),
-      { max_output_bytes: 4_096, timeout_ms: 30_000 },
+      { max_output_bytes: 4_096, timeout_ms: probeMs },
       new AbortController().signal,
     )
     const broken = judgeProbe(result)

@@ -2,6 +2,7 @@ import { GatehouseError } from '@gatehouse/contract'
 import type { SandboxState } from '../ports/sandbox.ts'
 import { type LandlockOptions, spawnInLandlock } from './landlock.ts'
 import { judgeLandlock, landlockProbeSpec } from './landlock-probe.ts'
+import { probeMs } from './probe.ts'
 import { lackOfLandlock } from './remedies.ts'
 import { runInSandbox } from './run-in-sandbox.ts'
 
@@ -14,7 +15,7 @@ export const tryLandlock = async (tools: LandlockOptions): Promise<SandboxState>
   try {
     const result = await runInSandbox(
       () => spawnInLandlock(landlockProbeSpec(tools.perl, tools.machine), tools),
-      { max_output_bytes: 4_096, timeout_ms: 10_000 },
+      { max_output_bytes: 4_096, timeout_ms: probeMs },
       new AbortController().signal,
     )
     const broken = judgeLandlock(result)

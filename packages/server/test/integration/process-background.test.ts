@@ -27,6 +27,9 @@ const monitor = async (kit: Kit, process_id: string) =>
   dataOf<Monitored>(await kit.invoke('alpha', 'process.monitor', { process_id }))
 const logs = async (kit: Kit, process_id: string, args: object = {}) =>
   dataOf<ProcessLog>(await kit.invoke('alpha', 'process.logs', { process_id, ...args }))
+/** In Perl: waits until the test has done its part. */
+const untilGo = 'select(undef, undef, undef, 0.02) until -e "go"'
+
 const written = (kit: Kit, process_id: string, text: string) =>
   expect.poll(async () => (await logs(kit, process_id)).content).toContain(text)
 
@@ -145,9 +148,10 @@ describe.skipIf(!hasProgram('bwrap'))('processes in the background', () => {
     rmSync(logsAt, { recursive: true })
     writeFileSync(logsAt, '')
     const marker = marked()
-    const script = `$SIG{TERM} = "IGNORE"; $0 = "${marker}"; fork; $| = 1; sleep 1; print "x"; sleep 1000 while 1`
+    const script = `$SIG{TERM} = "IGNORE"; $0 = "${marker}"; fork; $| = 1; ${untilGo}; print "x"; sleep 1000 while 1`
     const process_id = await start(kit, { command: 'perl', args: ['-e', script], background: true })
     await expect.poll(() => survivors(marker).length).toBe(2)
+    writeFileSync(join(kit.workspace('alpha'), 'go'), '')
     await expect.poll(() => survivors(marker)).toEqual([])
     await expect
       .poll(() => monitor(kit, process_id))
@@ -167,10 +171,11 @@ describe.skipIf(!hasProgram('bwrap'))('processes in the background', () => {
       }),
     })
     const marker = marked()
-    const script = `$0 = "${marker}"; $| = 1; print "ready\\n"; sleep 1; exit 4`
+    const script = `$0 = "${marker}"; $| = 1; print "ready\\n"; ${untilGo}; exit 4`
     const process_id = await start(kit, { command: 'perl', args: ['-e', script], background: true })
     await written(kit, process_id, 'ready')
     broken = true
+    writeFileSync(join(kit.workspace('alpha'), 'go'), '')
     await expect.poll(() => survivors(marker)).toEqual([])
     expect((await kit.storage.processes.find(process_id))?.state).toBe('running')
     broken = false
@@ -216,7 +221,12 @@ describe.skipIf(!hasProgram('bwrap'))('processes in the background', () => {
     const killing = kit.invoke('alpha', 'process.kill', { process_id, force_after_seconds: 3 })
     kit.clock.move(2_999)
     expect(survivors(marker)).toHaveLength(1)
-    const turn = setInterval(() => kit.clock.move(1_000), 10)
+    // Past the grace, and not as far as the end of what the call itself may take.
+    let moved = 0
+    const turn = setInterval(() => {
+      if (moved < 20) kit.clock.move(1_000)
+      moved += 1
+    }, 10)
     expect(dataOf<object>(await killing)).toMatchObject({ state: 'killed' })
     clearInterval(turn)
     expect(survivors(marker)).toEqual([])

@@ -54,7 +54,7 @@ const stop = async (child: ChildProcess) => {
 
 test.skipIf(!hasProgram('bwrap'))(
   `of ${times} requests that are tampered with after they were made, none runs as anything but what was approved`,
-  { timeout: times * 2_000 },
+  { timeout: 240_000 + times * 2_000 },
   async () => {
     await using kit: Kit = await openProcessKit(asking)
     const at = (...names: string[]) => join(kit.workspace('alpha'), ...names)

@@ -127,7 +127,7 @@ const { stdout, backend } = await sandbox.run({
   environment: {}, working_directory: workspace, mounts: [{ source: workspace, writable: true }],
   network: { kind: 'none' },
   limits: { memory_bytes: 1e9, processes: 32, cpu_seconds: 60, file_bytes: 1e6, temporary_bytes: 1e6 },
-}, { max_output_bytes: 1000, timeout_ms: 10000 }, new AbortController().signal)
+}, { max_output_bytes: 1000, timeout_ms: 60000 }, new AbortController().signal)
 console.log(JSON.stringify([backend, String(Buffer.from(stdout))]))
 process.exit()
 `

@@ -305,7 +305,7 @@ describe('a download that was interrupted', () => {
 })
 
 describe('an installation', () => {
-  const slow = { bytes: 4_096, ms: 15 }
+  const slow = { bytes: 4_096, ms: 60 }
   const begun = async (kit: ModelKit) => {
     const { id } = await kit.install('tiny')
     return kit.until(

@@ -187,7 +187,7 @@ test('a tunnel in which nothing moves is closed at both ends', async () => {
   const { port, sockets } = await openSilent()
   await using egress = await openEgress([`127.0.0.1:${port}`], {
     ...(await settings(port)),
-    idleMs: 100,
+    idleMs: 2_000,
   })
   expect(await throughTunnel(egress, `127.0.0.1:${port}`, 'x')).toEqual({ status: 200, text: '' })
   for (const socket of sockets) socket.resume()

@@ -36,6 +36,8 @@ export const openSafe = async (
     hits.push(request)
     listener(request, response)
   })
+  // As openCanary has it.
+  server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     server.closeAllConnections()

@@ -10,7 +10,7 @@ import { openNode } from './node.ts'
 const kills = process.env['GATEHOUSE_FULL'] ? 500 : 6
 
 test('however often the service is killed, no write is executed twice and none is lost without a word', {
-  timeout: kills * 12_000,
+  timeout: 240_000 + kills * 12_000,
 }, async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-write-kill-'))
   const server = new FakeServer()

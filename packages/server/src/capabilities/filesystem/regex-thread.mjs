@@ -23,3 +23,4 @@ parentPort?.on('message', (job) => {
     parentPort?.postMessage({ error: error instanceof Error ? error.message : String(error) })
   }
 })
+parentPort?.postMessage({ ready: true })

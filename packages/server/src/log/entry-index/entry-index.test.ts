@@ -338,7 +338,7 @@ test('makes anew what somebody changed in its files, before it answers', async (
       fs.writeFileSync(file, bytes)
       expect(await askAll(await log.open())).toEqual(before)
     }
-})
+}, 360_000)
 
 test('leaves out blocks of another log', async () => {
   const log = new Log()

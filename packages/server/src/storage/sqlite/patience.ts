@@ -4,6 +4,7 @@ import { isBusy } from './adapter.ts'
 /** Runs a change, where it has to wait for one of another process again and again. */
 export type Patience = <T>(change: () => T) => T | Promise<T>
 
+/** Of its own pauses: what this process itself was late is no time that another one took. */
 const waitMs = 10_000
 const pauseMsMax = 16
 
@@ -12,13 +13,14 @@ export const impatient: Patience = (change) => change()
 
 /** Never in SQLite's own way, which is to block this thread and everybody's calls with it. */
 export const patient: Patience = async (change) => {
-  const endMs = performance.now() + waitMs
+  let waitedMs = 0
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, pauseMsMax)) {
     try {
       return change()
     } catch (error) {
-      if (!isBusy(error) || performance.now() > endMs) throw error
+      if (!isBusy(error) || waitedMs > waitMs) throw error
     }
     await sleep(pauseMs)
+    waitedMs += pauseMs
   }
 }

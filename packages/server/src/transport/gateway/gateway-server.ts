@@ -188,18 +188,20 @@ export class GatewayServer {
     this.#forwarder?.stop()
     // A connection that becomes idle after `close` would keep the server waiting.
     const idle = setInterval(() => this.#closeIdle(), 20)
-    const cancel = setTimeout(() => {
-      this.#exchanges.abort()
-      this.#sockets.abort()
-    }, graceMs)
-    const cut = setTimeout(() => {
+    const cut = () => {
       this.#sockets.terminate()
       this.#forwarder?.terminate()
       this.server.closeAllConnections()
       for (const { socket } of this.#fast) socket.destroy()
-    }, graceMs + socketSendsMs)
+    }
+    // Cancelled calls are answered: the time for that begins then, however late it is.
+    let ending = setTimeout(() => {
+      this.#exchanges.abort()
+      this.#sockets.abort()
+      ending = setTimeout(cut, socketSendsMs)
+    }, graceMs)
     await closed
-    for (const timer of [idle, cancel, cut, this.#sweeper]) clearTimeout(timer)
+    for (const timer of [idle, ending, this.#sweeper]) clearTimeout(timer)
   }
 
   /**

@@ -10,6 +10,12 @@ beforeEach(async () => {
 })
 afterEach(() => kit.close(0))
 
+/** Sweeps find what else would be told, and calls that have run for long. */
+const withoutSweeps = async (): Promise<void> => {
+  await kit.close(0)
+  kit = await openKit({ limits: { sweepEveryMs: 600_000 } })
+}
+
 type Options = { headers?: Record<string, string>; query?: string; protocols?: string[] }
 
 const opening = ({ headers, query = '', protocols = [] }: Options = {}) =>
@@ -54,6 +60,7 @@ test('answers of every length arrive whole, and in bytes as long as they say', a
 
 describe('the end of a connection', () => {
   test('a revoked agent is cut off at its next message, and by an event at once', async () => {
+    await withoutSweeps()
     const byMessage = await open()
     const byEvent = await open()
     void byEvent.call('test__wait')
@@ -127,6 +134,7 @@ describe('the end of a connection', () => {
   })
 
   test('32 calls run at once, the others wait their turn and all are answered', async () => {
+    await withoutSweeps()
     const peer = await open()
     const answers = Array.from({ length: 80 }, () => peer.call('test__wait'))
     await until(() => kit.waiting.length === 32)

@@ -81,6 +81,7 @@ export class McpSocket {
   #stopping = false
   #closing = false
   #lastSeen: number
+  #sweptMs: number
   #lastPing: number
   #pongs = 0
   #pongsSince = 0
@@ -99,6 +100,7 @@ export class McpSocket {
     this.#ended = ended
     const now = this.#now()
     this.#lastSeen = now
+    this.#sweptMs = now
     this.#lastPing = now
     this.#outbox = new Outbox(peer, deps.limits, deps.memory.hold(peer.actor.name, 0), now, () =>
       this.#drain(),
@@ -120,6 +122,11 @@ export class McpSocket {
   sweep(): void {
     if (this.#closing) return
     const now = this.#now()
+    // Time in which this process stood still says nothing of the peer.
+    const lateMs = Math.max(0, now - this.#sweptMs - 2 * this.#limits.sweepEveryMs)
+    this.#sweptMs = now
+    this.#lastSeen += lateMs
+    this.#outbox.excuse(lateMs)
     if (!this.#stillValid()) return
     for (const call of this.#calls.values()) {
       if (now - call.since >= runningMs) this.#uncount(call)

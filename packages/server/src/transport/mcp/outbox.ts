@@ -165,6 +165,11 @@ export class Outbox {
     return nowMs - this.#drainedAt >= this.#limits.outboundStallMs
   }
 
+  /** Time in which nobody could have seen that the peer reads. */
+  excuse(ms: number): void {
+    this.#drainedAt += ms
+  }
+
   /** Waiters are told that nobody will read their text. */
   close(): void {
     this.#closed = true

@@ -8,8 +8,11 @@ import { readPlainPost } from './read-plain-post.ts'
 
 let kit: GatewayKit
 beforeAll(async () => {
-  // Both ways count the same failures of tokens, so none may reach the limit between the two.
-  kit = await openKit({ limits: { bodyBytesMax: 4_000, tokenFailuresPerMinute: 1_000_000 } })
+  // Both ways count the same failures of tokens, so none may reach the limit between the two; nor may half of a head be late.
+  const late = { headersTimeoutMs: 120_000, requestTimeoutMs: 180_000 }
+  kit = await openKit({
+    limits: { bodyBytesMax: 4_000, tokenFailuresPerMinute: 1_000_000, ...late },
+  })
   await kit.crowd()
 })
 afterAll(() => kit.close(0))
