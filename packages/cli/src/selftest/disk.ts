@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
 import {
   closeSync,
+  fstatSync,
+  ftruncateSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -46,7 +48,11 @@ const mountVolume = async (): Promise<{ folder: string; unmount: () => Promise<v
   return { folder, unmount }
 }
 
-/** Writes until nothing fits any more. */
+const pageBytes = 4096
+/** Less than a segment of the log takes at first. */
+const leftPages = 60
+
+/** Writes until nothing fits any more but a few pages: what is begun then is not ended, wherever that is. */
 const fillUp = (file: string): void => {
   const fd = openSync(file, 'w')
   try {
@@ -57,6 +63,8 @@ const fillUp = (file: string): void => {
         piece = piece.subarray(0, Math.floor(piece.length / 2))
       }
     }
+    const left = Math.floor(Math.random() * leftPages) * pageBytes
+    ftruncateSync(fd, Math.max(0, fstatSync(fd).size - left))
   } finally {
     closeSync(fd)
   }
