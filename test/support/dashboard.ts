@@ -46,8 +46,11 @@ const themes = [
   ['dark', { runOnly: ['cat.color'], rules: { 'color-contrast-enhanced': { enabled: false } } }],
 ] as const
 
-/** Resolves when what changed is on the screen. */
-const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
+/** Resolves when what changed is on the screen, or nothing is painted for long, as on a page that nobody sees. */
+const painted = `new Promise((done) => {
+  setTimeout(done, 20_000)
+  requestAnimationFrame(() => requestAnimationFrame(done))
+})`
 const isLoading = `document.querySelector('#content h1') === null ||
   document.querySelector('#content').textContent.includes('Loading…')`
 

@@ -42,7 +42,7 @@ describe.skipIf(!hasProgram('dovecot'))('listening to a mailbox', () => {
   test('new mail, flags and deletions are told at once, also after a long silence', async () => {
     await using server = await Dovecot.start()
     await using gate = await TcpGate.open(server.imapPort)
-    await using listener = await listening(gate.port, 5_000)
+    await using listener = await listening(gate.port, 15_000)
     let n = 0
     const deliver = () =>
       elsewhere(server, 'INBOX', (client) =>

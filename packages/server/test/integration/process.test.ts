@@ -203,15 +203,10 @@ describe.skipIf(!hasProgram('bwrap'))('process.run in the sandbox', () => {
     const script = `perl -e '$0 = "${marker}"; sleep 100' & setsid perl -e '$0 = "${marker}"; sleep 100' & sleep 100`
     const running = run({ command: 'sh', args: ['-c', script], timeout_seconds: 5 })
     await expect.poll(() => survivors(marker).length).toBeGreaterThanOrEqual(2)
-    let ended = false
-    void running.then(() => (ended = true))
-    // Its programs are there a moment before its time is counted.
-    await expect
-      .poll(() => {
-        kit.clock.move(5_000)
-        return ended
-      })
-      .toBe(true)
+    // Its programs are there a moment before its time is counted, and it is listed once that is.
+    const listed = () => kit.run('alpha', 'process.list', { state: 'running' })
+    await expect.poll(listed).toMatchObject({ total: 1 })
+    kit.clock.move(5_000)
     expect(dataOf(await running)).toMatchObject({ state: 'timed_out', exit_code: null })
     expect(survivors(marker)).toEqual([])
   })

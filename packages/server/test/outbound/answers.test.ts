@@ -153,8 +153,11 @@ test('a byte now and then does not hold a request beyond its time', async () => 
     const timer = setInterval(() => response.write('.'), 50)
     response.on('close', () => clearInterval(timer))
   })
-  await using response = await request({ timeout_ms: 400 })
-  await expect(textOf(response.body)).rejects.toMatchObject({
+  const read = async () => {
+    await using response = await request({ timeout_ms: 400 })
+    return await textOf(response.body)
+  }
+  await expect(read()).rejects.toMatchObject({
     type: 'TimedOut',
     facts: { timeout_seconds: 0.4 },
   })

@@ -238,7 +238,7 @@ test('ports and names are asked for under the same guard', async () => {
     ).toMatchObject({ open: false })
   expect(canary.connections()).toBe(0)
   const open = await outbound.connect(
-    { host: '127.0.0.1', port: listed.port, timeout_ms: 2_000 },
+    { host: '127.0.0.1', port: listed.port, timeout_ms: 60_000 },
     never,
   )
   expect(open).toEqual({ open: true, latency_ms: expect.any(Number) })

@@ -559,7 +559,8 @@ test('names and ports are looked at under the guard', async () => {
   })
   for (const hostname of ['inside.example', 'no.example', '10.0.0.1'])
     expect(await typeOf(kit, 'dns_lookup', { hostname })).toBe('HostUnreachable')
-  expect(await ask(kit, 'port_check', { host: '127.1', port: server.port })).toMatchObject({
+  const there = { host: '127.1', port: server.port, timeout_seconds: 30 }
+  expect(await ask(kit, 'port_check', there)).toMatchObject({
     host: '127.0.0.1',
     open: true,
     latency_ms: expect.any(Number),

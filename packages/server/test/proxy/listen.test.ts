@@ -85,6 +85,28 @@ test('what is told while a sync runs is not lost in it', async () => {
   expect(told).toBe(true)
 })
 
+test('a sync that is asked for while one runs comes right after it', async () => {
+  await using heard = await openHeard()
+  const { proxy } = heard
+  const { app, clock } = proxy.kit
+  await heard.later(() => heard.listening() === 1)
+  const request = () => app.syncService(proxy.kit.operator(), { name: 'fake', full: false })
+  let asking: Promise<unknown> | null = null
+  heard.passed.behind = async () => {
+    heard.passed.behind = async () => {}
+    proxy.server.put('things', 'late', 'in between')
+    clock.move(1)
+    asking = request()
+    await asking
+  }
+  await request()
+  const beganMs = clock.now()
+  await heard.later(async () => (await entries(proxy)) === 1)
+  expect(asking).not.toBeNull()
+  // The next regular one is an hour away.
+  expect(clock.now() - beganMs).toBeLessThan(60_000)
+})
+
 test('listening goes on through a sync, also one that reads everything anew', async () => {
   await using heard = await openHeard()
   const { proxy } = heard

@@ -38,6 +38,8 @@ export const serveMcp = async (
     else await pipeline(answered.body, response).catch(() => {})
   }
   const server = createServer((request, response) => void answer(request, response))
+  // A client keeps connections as long as it is told: longer than any test stands still.
+  server.keepAliveTimeout = 60_000
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {

@@ -35,7 +35,8 @@ const MiB = 1024 * 1024
 /** Beyond the estimate: a hog is stopped, an honest model never. */
 const memoryOf = (needs: number): number => Math.ceil(needs * 1.25) + 256 * MiB
 const [restFirstMs, restMaxMs] = [1_000, 60_000]
-const idleWithinMs = 1_000
+/** After a call that was cancelled, until an engine that does not say that it is idle is taken for one that hangs. */
+const idleWithinMs = 5_000
 const stopped = 'it was stopped by an operator'
 const probeTask = {
   kind: 'complete',

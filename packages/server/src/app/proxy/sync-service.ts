@@ -112,13 +112,16 @@ const nextSync = ({ clock, settings, opened }: ProxyDeps, { kind }: StoredServic
 
 async function succeed(run: Run): Promise<void> {
   const { deps, service } = run
-  const { failing_since_ms } = (await deps.storage.services.find(service.name)) ?? service
+  const current = (await deps.storage.services.find(service.name)) ?? service
+  const { failing_since_ms } = current
+  // Somebody may have asked for a sync since this one began to read.
+  const isAsked = current.next_sync_ms !== service.next_sync_ms
   await deps.auditLog.transaction(async (tx) => {
     const change: ServiceProgress = {
       status: 'connected',
       full: false,
       last_sync_ms: deps.clock.wall(),
-      next_sync_ms: nextSync(deps, service),
+      next_sync_ms: isAsked ? current.next_sync_ms : nextSync(deps, service),
       failing_since_ms: null,
       failures: 0,
       reason: null,
