@@ -203,13 +203,11 @@ class Telling {
   }
 
   at(downloaded_bytes: number, size: number, bytes_per_second: number | null): void {
-    const reached = Math.floor((downloaded_bytes / size) * progressSteps)
-    // A piece may be larger than a step, and the last one ends the download.
-    for (const to = Math.min(reached, progressSteps - 1); this.#step < to; ) {
-      this.#step += 1
-      const percent = (this.#step * 100) / progressSteps
-      const facts = { percent, downloaded_bytes, bytes_per_second }
-      this.told = this.told.then(() => this.#tell(facts)).catch(this.#failed)
-    }
+    const step = Math.floor((downloaded_bytes / size) * progressSteps)
+    if (step <= this.#step || step >= progressSteps) return
+    this.#step = step
+    const percent = (step * 100) / progressSteps
+    const facts = { percent, downloaded_bytes, bytes_per_second }
+    this.told = this.told.then(() => this.#tell(facts)).catch(this.#failed)
   }
 }
