@@ -30,8 +30,8 @@ export const sessionRecord = (session: StoredSession): Session => ({
 const about = (op: Op, act: string, { id, agent, transport, client }: StoredSession) =>
   actDraft(op, act, { agent, arguments: { session_id: id, transport, client } })
 
-/** Sessions of other nodes that ended are looked for back to this long before the last look: their commits may be late. */
-const endedOverlapMs = 5_000
+/** Sessions of other nodes that ended are looked for back to this long before the last look: commits may be late, and clocks apart. */
+const endedOverlapMs = 120_000
 /** Within this long before a look a session counts as used now. */
 const usedWithinMs = 120_000
 /** A node that died ends no sessions. Others do, this long after the time at which it would have. */

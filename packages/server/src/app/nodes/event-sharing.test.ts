@@ -4,14 +4,28 @@ import { expect, test } from 'vitest'
 import { createClock } from '../../platform/clock.ts'
 import { createEventBus } from '../../platform/event-bus.ts'
 import { createIds } from '../../platform/ids.ts'
-import type { SharedEvent, SharedEventStore } from '../../ports/shared-events.ts'
+import type { EventPlace, SharedEvent, SharedEventStore } from '../../ports/shared-events.ts'
 import type { Storage } from '../../ports/storage.ts'
 import { EventSharing } from './event-sharing.ts'
 
-/** A store that several nodes have in common, in order of its wall clock. */
+type Row = SharedEvent & { readonly stored_by: number }
+
+const placeOf = ({ stored_by, at_ms, event }: Row): EventPlace => ({
+  ...{ stored_by, at_ms },
+  id: event.id,
+})
+
+const compare = (a: EventPlace, b: EventPlace): number =>
+  a.stored_by - b.stored_by || a.at_ms - b.at_ms || Number(a.id > b.id) - Number(a.id < b.id)
+
+/** A store that several nodes have in common. */
 class CommonStore {
-  readonly rows: SharedEvent[] = []
+  readonly rows: Row[] = []
   nowMs = 1_000_000
+  /** Number of the next transaction. */
+  next = 1
+  /** Number of one that stays open. */
+  open = Number.POSITIVE_INFINITY
   /** What each `add` raises first, one after the other. */
   readonly failures: Error[] = []
   readonly pages: number[] = []
@@ -21,14 +35,17 @@ class CommonStore {
     add: async (events) => {
       const failure = this.failures.shift()
       if (failure) throw failure
+      const stored_by = this.next++
       for (const one of events)
-        if (!this.rows.some(({ event }) => event.id === one.event.id)) this.rows.push(one)
+        if (!this.rows.some(({ event }) => event.id === one.event.id))
+          this.rows.push({ ...one, stored_by })
       for (const tell of this.#heard) tell()
     },
-    listSince: async (atMs, exceptOf, limit) => {
+    horizon: async () => Math.min(this.next, this.open),
+    listAfter: async (place, exceptOf, limit) => {
       const found = this.rows
-        .filter(({ node, at_ms }) => node !== exceptOf && at_ms >= atMs)
-        .toSorted((a, b) => a.at_ms - b.at_ms || (a.event.id < b.event.id ? -1 : 1))
+        .filter((row) => row.node !== exceptOf && compare(placeOf(row), place) > 0)
+        .toSorted((a, b) => compare(placeOf(a), placeOf(b)))
         .slice(0, limit)
       this.pages.push(found.length)
       return found
@@ -97,6 +114,31 @@ test('an event of one node reaches the listeners of another, once', async () => 
   expect(store.rows.map(({ node }) => node).join('')).toBe('aaaba')
 })
 
+test('an event is told however long it is on its way into the store, and once', async () => {
+  const store = new CommonStore()
+  await using a = await openNode(store, 'a')
+  await using b = await openNode(store, 'b')
+  await using c = await openNode(store, 'c')
+  publish(c, 0)
+  await expect.poll(() => numbersOf(b.heard)).toEqual([0])
+  const [late] = store.rows.splice(0)
+  if (!late) throw new Error('nothing is stored')
+  // Its transaction began first and ends last, long after its time was taken.
+  const stored_by = store.next++
+  store.open = stored_by
+  store.nowMs += 60_000
+  for (let at = 1; at < 4; at += 1) {
+    publish(a, at)
+    await expect.poll(() => numbersOf(b.heard).at(-1)).toBe(at)
+  }
+  store.rows.push({ ...late, stored_by, event: { ...late.event, id: 'evt-late', data: { at: 9 } } })
+  store.open = Number.POSITIVE_INFINITY
+  publish(a, 4)
+  await expect.poll(() => numbersOf(b.heard)).toEqual([0, 1, 2, 3, 9, 4])
+  publish(a, 5)
+  await expect.poll(() => numbersOf(b.heard)).toEqual([0, 1, 2, 3, 9, 4, 5])
+})
+
 test('a node that comes later hears what happened within its time, and no more', async () => {
   const store = new CommonStore()
   await using a = await openNode(store, 'a')
@@ -147,6 +189,7 @@ test('more events of one moment than a page has hold up nothing', async () => {
     store.rows.push({
       node: 'a',
       at_ms: store.nowMs,
+      stored_by: store.next,
       event: {
         id: `evt-${String(at).padStart(6, '0')}`,
         type: 'wake',
@@ -155,8 +198,10 @@ test('more events of one moment than a page has hold up nothing', async () => {
         data: { at },
       } as GatehouseEvent,
     })
+  store.next += 1
   await using b = await openNode(store, 'b')
   await expect.poll(() => b.heard.length).toBe(many)
+  expect(store.pages.slice(0, 3)).toEqual([5_000, 5_000, 1_000])
   store.nowMs += 1_000
   await using a = await openNode(store, 'a')
   publish(a, many)

@@ -1,6 +1,6 @@
 import type { GatehouseEvent } from '@gatehouse/contract'
 import type { NodeEventBus } from '../../ports/events.ts'
-import type { SharedEvent } from '../../ports/shared-events.ts'
+import type { EventPlace, SharedEvent } from '../../ports/shared-events.ts'
 import type { Basics } from '../call/basics.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 
@@ -15,8 +15,6 @@ const gatherMs = 25
 /** Events that wait for a store which does not answer; the oldest go first. */
 const waitingMax = 5_000
 const lookEveryMs = 2_000
-/** Looks go back so long before the newest event that is known: a commit of another node may come late. */
-const overlapMs = 5_000
 const pageMax = 5_000
 /** A client that comes from another node finds what it missed, back to this long. */
 const keptMs = 600_000
@@ -30,10 +28,11 @@ export class EventSharing {
   readonly #deps: EventSharingDeps
   readonly #reading: PollLoop
   readonly #pruning: PollLoop
-  /** By id, when it was stored. */
+  /** Numbers of what looks find again, by id. */
   readonly #known = new Map<string, number>()
   #waiting: GatehouseEvent[] = []
-  #sinceMs = 0
+  /** All that was stored below this number is known. */
+  #since = 0
   #storing: Promise<void> | null = null
   #own: Disposable | null = null
 
@@ -48,7 +47,7 @@ export class EventSharing {
     this.#pruning = new PollLoop(deps, {
       name: 'removing old events',
       everyMs: pruneEveryMs,
-      look: async () => deps.storage.sharedEvents.prune((await deps.storage.wallMs()) - keptMs),
+      look: () => this.#prune(),
     })
   }
 
@@ -56,7 +55,7 @@ export class EventSharing {
     const { storage, nodeEvents } = this.#deps
     if (!storage.isNetworked) return
     this.#own = nodeEvents.onOwn((event) => this.#share(event))
-    this.#sinceMs = (await storage.wallMs()) - keptMs
+    await this.#prune()
     this.#reading.start()
     this.#pruning.start('later')
   }
@@ -93,28 +92,27 @@ export class EventSharing {
     this.#storing = null
   }
 
-  async #read(): Promise<void> {
-    const fromMs = this.#sinceMs
-    for (const [id, atMs] of this.#known) if (atMs < fromMs) this.#known.delete(id)
-    let [from, limit] = [fromMs, pageMax]
-    for (;;) {
-      const found = await this.#readPage(from, limit)
-      const last = found.at(-1)
-      if (!last || found.length < limit) return
-      // More of one moment than a page has: they are stored by the thousand.
-      if (last.at_ms === from) limit *= 2
-      else [from, limit] = [last.at_ms, pageMax]
-    }
+  async #prune(): Promise<void> {
+    const { storage } = this.#deps
+    await storage.sharedEvents.prune((await storage.wallMs()) - keptMs)
   }
 
-  async #readPage(fromMs: number, limit: number): Promise<readonly SharedEvent[]> {
+  async #read(): Promise<void> {
     const { storage, node, nodeEvents } = this.#deps
-    const found = await storage.sharedEvents.listSince(fromMs, node, limit)
-    for (const { event, at_ms } of found) {
-      if (!this.#known.has(event.id)) nodeEvents.take(event)
-      this.#known.set(event.id, at_ms)
-      this.#sinceMs = Math.max(this.#sinceMs, at_ms - overlapMs)
+    // Asked before the look: what is stored between the two may lie before what this look finds.
+    const horizon = await storage.sharedEvents.horizon()
+    for (const [id, number] of this.#known) if (number < this.#since) this.#known.delete(id)
+    let place: EventPlace = { stored_by: this.#since, at_ms: 0, id: '' }
+    for (;;) {
+      const found = await storage.sharedEvents.listAfter(place, node, pageMax)
+      for (const { event, stored_by } of found) {
+        if (!this.#known.has(event.id)) nodeEvents.take(event)
+        this.#known.set(event.id, stored_by)
+      }
+      const last = found.at(-1)
+      if (!last || found.length < pageMax) break
+      place = { ...last, id: last.event.id }
     }
-    return found
+    this.#since = horizon
   }
 }

@@ -12,6 +12,7 @@ import { cancelled } from './change-write.ts'
 import { warnOfDeadLetters } from './dead-letters.ts'
 import { backOffMs, type ProxyDeps } from './deps.ts'
 import { outcomeUnknown, writeError } from './failure-text.ts'
+import { askedSync } from './sync-service.ts'
 
 const attemptsMax = 10
 
@@ -76,7 +77,7 @@ export async function showChanges(
       const current = await tx.services.find(service.name)
       if (current?.generation !== service.generation || current.status === 'disconnected') return
       if (changes.length > 0) await tx.replica.apply(service.name, changes, current.syncs)
-      await tx.services.progress(current, { next_sync_ms: deps.clock.now() })
+      await tx.services.progress(current, askedSync(deps, current))
     })
     deps.nudge.syncs()
   } catch (cause) {

@@ -3,6 +3,7 @@ import { actDraft } from '../call/audit-draft.ts'
 import type { Op } from '../call/op.ts'
 import type { ProxyDeps } from './deps.ts'
 import { notThere, serviceRecordOf } from './find-service.ts'
+import { askedSync } from './sync-service.ts'
 
 /** Reads what changed now, or everything anew. */
 export async function requestSync(
@@ -18,7 +19,7 @@ export async function requestSync(
         service: name,
         detail: 'it is disconnected',
       })
-    const now = { next_sync_ms: deps.clock.now() }
+    const now = askedSync(deps, service)
     // A full run is another one, so that whatever is under way ends and nothing of it is mixed in.
     if (full)
       await tx.services.put({

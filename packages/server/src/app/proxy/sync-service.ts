@@ -107,16 +107,22 @@ const leaseKeeper = ({ deps, service }: Run, signal: AbortSignal): PollLoop =>
     },
   )
 
+/** Makes a sync due: earlier than one that is due already, so that a run which has begun for that one knows of it at its end. */
+export const askedSync = (
+  { clock }: Pick<ProxyDeps, 'clock'>,
+  { next_sync_ms }: StoredService,
+): ServiceProgress => ({ next_sync_ms: Math.min(clock.now(), next_sync_ms - 1) })
+
 const nextSync = ({ clock, settings, opened }: ProxyDeps, { kind }: StoredService): number =>
   clock.now() + (settings['proxy.sync_every'] ?? opened.adapterOf(kind).sync_every_seconds * 1000)
 
 async function succeed(run: Run): Promise<void> {
   const { deps, service } = run
-  const current = (await deps.storage.services.find(service.name)) ?? service
-  const { failing_since_ms } = current
-  // Somebody may have asked for a sync since this one began to read.
-  const isAsked = current.next_sync_ms !== service.next_sync_ms
   await deps.auditLog.transaction(async (tx) => {
+    const current = (await tx.services.find(service.name)) ?? service
+    const { failing_since_ms } = current
+    // Somebody may have asked for a sync since this one began to read.
+    const isAsked = current.next_sync_ms !== service.next_sync_ms
     const change: ServiceProgress = {
       status: 'connected',
       full: false,

@@ -178,6 +178,7 @@ export const postgresSchema: SchemaDialect = {
   byKey: sql``,
   rowNumber: sql`bigint generated always as identity`,
   bytes: sql`bytea`,
+  transactionNumber: sql`txid_current()`,
 
   async appendOnly(db: Kysely<unknown>, table: string) {
     await db.executeQuery(

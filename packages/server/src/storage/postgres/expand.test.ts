@@ -1,11 +1,12 @@
 import { startPostgres } from '@gatehouse/testkit'
-import { Kysely, Migrator } from 'kysely'
+import { Kysely, Migrator, sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import { migrations } from '../sql/migrations.ts'
 import { postgresDialect, postgresSchema } from './dialect.ts'
 import { openPostgres } from './open.ts'
 import { createDatabase, query, type TestDatabase } from './testing.ts'
+import { upgradePostgres } from './upgrade.ts'
 
 const server = await startPostgres()
 const missing = 'missing' in server ? server.missing : null
@@ -80,6 +81,21 @@ describe.skipIf(missing !== null)(
       }
       await db.destroy()
       expect(Object.keys(found), JSON.stringify(found, null, 2)).toEqual(contracting)
+    })
+
+    test('have an hour for a statement, and for those of another node', async () => {
+      await using database = await createDatabase(serverUrl)
+      const limits: string[] = []
+      await upgradePostgres(database.url, {
+        '0001-slow': {
+          async up(db) {
+            const { rows } = await sql<{ limit: string }>`
+              select current_setting('statement_timeout') as limit`.execute(db)
+            limits.push(...rows.map(({ limit }) => limit))
+          },
+        },
+      })
+      expect(limits).toEqual(['1h'])
     })
 
     test('of a newer program are refused with the version that made them', async () => {

@@ -3,8 +3,6 @@ import { Kysely, sql } from 'kysely'
 import pg from 'pg'
 import type { MoveMark } from '../../domain/move-mark.ts'
 import type { LimitStamp } from '../../ports/limits.ts'
-import { migrate } from '../sql/migrate.ts'
-import { migrations } from '../sql/migrations.ts'
 import type { MoveEnd, MoveTarget } from '../sql/move-all.ts'
 import { readMark, writeMark } from '../sql/move-mark.ts'
 import { insertRows } from '../sql/move-rows.ts'
@@ -13,14 +11,9 @@ import { readStoreId } from '../sql/store-id.ts'
 import type { Tables } from '../sql/tables.ts'
 import { decodeText, encodeText } from '../sql/text.ts'
 import { BoundedClient, bounded } from './bounded-client.ts'
-import {
-  applySettings,
-  postgresDialect,
-  postgresFailure,
-  postgresSchema,
-  types,
-} from './dialect.ts'
+import { applySettings, postgresDialect, postgresFailure, types } from './dialect.ts'
 import { assertServerSettings } from './settings.ts'
+import { upgradePostgres } from './upgrade.ts'
 
 const rowsOfInsert = 1_000
 
@@ -115,7 +108,7 @@ export const openPostgresEnd = async (url: string): Promise<PostgresEnd> => {
   return {
     assertFree: (sourceId) => assertFree(db, sourceId),
     async fill(work) {
-      await migrate(db, migrations(postgresSchema), async () => {})
+      await upgradePostgres(url)
       return db.transaction().execute(async (tx) => {
         await sql`truncate ${sql.join(cleared.map((name) => sql.table(name)))}`.execute(tx)
         return work(endOf(tx))

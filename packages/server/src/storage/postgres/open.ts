@@ -4,28 +4,22 @@ import type { RateLimits } from '../../ports/limits.ts'
 import type { Storage } from '../../ports/storage.ts'
 import { recordedIn, sqlAuditCopies } from '../sql/audit-copies.ts'
 import { kindOf } from '../sql/changes.ts'
-import { migrate } from '../sql/migrate.ts'
-import { migrations } from '../sql/migrations.ts'
 import { assertNotMoved } from '../sql/move-mark.ts'
+import type { StoreDialect } from '../sql/store-dialect.ts'
 import { assertStoreId, claimStoreId } from '../sql/store-id.ts'
 import { sqlStores } from '../sql/stores.ts'
 import type { Tables } from '../sql/tables.ts'
 import { BoundedClient, bounded } from './bounded-client.ts'
 import { ChangeFeed } from './change-feed.ts'
 import { DedicatedClient } from './dedicated-client.ts'
-import {
-  applySettings,
-  postgresDialect,
-  postgresFailure,
-  postgresSchema,
-  types,
-} from './dialect.ts'
+import { applySettings, postgresDialect, postgresFailure, types } from './dialect.ts'
 import { TableWatch } from './foreign-change.ts'
 import { commitOn } from './group-commit.ts'
 import { postgresLimits } from './limits.ts'
 import { postgresSearch } from './search.ts'
 import { assertSessions } from './sessions.ts'
 import { assertServerSettings } from './settings.ts'
+import { upgradePostgres } from './upgrade.ts'
 
 const connectionsMax = 10
 /** Any number that nothing else in this database locks. */
@@ -33,6 +27,11 @@ const transactionLock = 7_700_001
 
 /** The pool waits for the promise, though its types say void. */
 const hooks: object = { onConnect: applySettings }
+
+const postgresStores: StoreDialect = {
+  search: postgresSearch,
+  eventHorizon: sql`txid_snapshot_xmin(txid_current_snapshot())`,
+}
 
 /** Opens the store in this database, which any number of nodes may share, and upgrades it as needed. */
 export const openPostgres = async ({
@@ -92,7 +91,7 @@ export const openPostgres = async ({
     await assertSessions(committer, taker)
     await assertStoreId(db, expectedId, 'the database of database_url')
     if (!moves) await assertNotMoved(db)
-    await migrate(db, migrations(postgresSchema), async () => {})
+    await upgradePostgres(directUrl)
     const watch = new TableWatch(db as Kysely<unknown>)
     await watch.setBaseline()
     const limits = postgresLimits(db, taker)
@@ -115,7 +114,7 @@ type Opened = {
 }
 
 const storage = ({ db, feed, committer, watch, limits, close, id }: Opened): Storage => ({
-  ...sqlStores({ read: db, write: db }, postgresSearch),
+  ...sqlStores({ read: db, write: db }, postgresStores),
   engine: 'postgres',
   isShared: true,
   isNetworked: true,
@@ -137,7 +136,7 @@ const storage = ({ db, feed, committer, watch, limits, close, id }: Opened): Sto
         // One transaction at a time on all nodes, as on SQLite: use cases read, decide and write, and
         // could not be repeated after a serialization failure. Group commits do not wait for this.
         await sql`select pg_advisory_xact_lock(${transactionLock})`.execute(tx)
-        return work(sqlStores({ read: tx, write: tx }, postgresSearch))
+        return work(sqlStores({ read: tx, write: tx }, postgresStores))
       }),
 
   async record(group) {

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CommitGroup, CopiedEntry } from '../../ports/audit-rows.ts'
 import type { LimitKey, LimitStamp } from '../../ports/limits.ts'
+import type { SharedEvent } from '../../ports/shared-events.ts'
 import type { Storage } from '../../ports/storage.ts'
 import { encodeText } from '../sql/text.ts'
 import { openPostgres } from './open.ts'
@@ -84,6 +85,44 @@ describe.skipIf(missing !== null)(
     })
 
     describe('two nodes', () => {
+      test('find an event whose transaction ends after those that began later', async () => {
+        await using database = await inDatabase()
+        await using one = await openPostgres({ url: database.url })
+        await using two = await openPostgres({ url: database.url })
+        const eventOf = (id: string): SharedEvent => ({
+          event: { id, type: 'wake', agent: 'ada', timestamp: '2026-01-01T00:00:00Z', data: {} },
+          node: 'one',
+          at_ms: 1_000,
+        })
+        const look = async (since: number) => {
+          const horizon = await two.sharedEvents.horizon()
+          const place = { stored_by: since, at_ms: 0, id: '' }
+          const found = await two.sharedEvents.listAfter(place, 'two', 9)
+          return { horizon, ids: found.map(({ event }) => event.id) }
+        }
+        const late = new pg.Client({ connectionString: database.url })
+        await late.connect()
+        try {
+          await late.query('begin')
+          await late.query(
+            `insert into shared_events (id, node, at_ms, event) values ('evt-1', 'one', 1000, '${JSON.stringify(eventOf('evt-1').event)}')`,
+          )
+          await one.sharedEvents.add([eventOf('evt-2')])
+          const before = await look(0)
+          expect(before.ids).toEqual(['evt-2'])
+          await one.sharedEvents.add([eventOf('evt-3')])
+          expect((await look(before.horizon)).ids).toEqual(['evt-2', 'evt-3'])
+          await late.query('commit')
+          const after = await look(before.horizon)
+          expect(after.ids).toEqual(['evt-1', 'evt-2', 'evt-3'])
+          await one.sharedEvents.add([eventOf('evt-4')])
+          // Other databases of the server have transactions, too, and may hold the horizon back for a moment.
+          await expect.poll(async () => (await look((await look(0)).horizon)).ids).toEqual([])
+        } finally {
+          await late.end()
+        }
+      })
+
       test('hold one limit together', async () => {
         await using database = await inDatabase()
         await using one = await openPostgres({ url: database.url })

@@ -43,6 +43,7 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0023-token-age': { up: tokenAge },
   '0024-agent-folders': { up: (db) => agentFolders(db, dialect.text) },
   '0025-any-node': { up: (db) => anyNodeTables(db, dialect.text) },
+  '0026-event-order': { up: (db) => eventOrder(db, dialect.transactionNumber) },
 })
 
 async function agentTools(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
@@ -86,6 +87,18 @@ async function agentReason(db: Kysely<unknown>, text: RawBuilder<unknown>): Prom
 
 async function hookTokens(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
   await db.schema.alterTable('user_tokens').addColumn('agent', text).execute()
+}
+
+/** Times are taken before a row is stored, and a transaction may end after later ones: neither says what is still to come. */
+async function eventOrder(
+  db: Kysely<unknown>,
+  transactionNumber: RawBuilder<unknown>,
+): Promise<void> {
+  await db.schema
+    .alterTable('shared_events')
+    .addColumn('stored_by', 'bigint', (c) => c.notNull().defaultTo(transactionNumber))
+    .execute()
+  await index(db, 'shared_events_order', 'shared_events', ['stored_by', 'at_ms', 'id'])
 }
 
 async function start(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {

@@ -17,6 +17,8 @@ export type SchemaDialect = {
   /** A whole number that the engine counts up by itself. */
   readonly rowNumber: RawBuilder<unknown>
   readonly bytes: RawBuilder<unknown>
+  /** Number of the transaction that stores a row, where nodes share the store; else 0. */
+  readonly transactionNumber: RawBuilder<unknown>
   /** Where the words of the replica are indexed. */
   searchIndex(db: Kysely<unknown>): Promise<void>
 }

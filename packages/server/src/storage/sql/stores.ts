@@ -14,12 +14,12 @@ import { sqlProcesses } from './processes.ts'
 import { sqlReplica } from './replica.ts'
 import { sqlRollbacks } from './rollbacks.ts'
 import { sqlSchedules } from './schedules.ts'
-import type { SearchDialect } from './search.ts'
 import { sqlSecrets } from './secrets.ts'
 import { sqlServices } from './services.ts'
 import { sqlSessions } from './sessions.ts'
 import { sqlSharedEvents } from './shared-events.ts'
 import { sqlState } from './state.ts'
+import type { StoreDialect } from './store-dialect.ts'
 import type { Db } from './tables.ts'
 import { sqlUpstreams } from './upstreams.ts'
 import { sqlUserTokens } from './user-tokens.ts'
@@ -33,10 +33,10 @@ export const groupStores = (db: Db): Pick<Stores, 'agents' | 'sessions' | 'clock
   clock: sqlClock(db),
 })
 
-export const sqlStores = (db: Db, search: SearchDialect): Stores => ({
+export const sqlStores = (db: Db, dialect: StoreDialect): Stores => ({
   ...groupStores(db),
   meta: sqlMeta(db),
-  sharedEvents: sqlSharedEvents(db),
+  sharedEvents: sqlSharedEvents(db, dialect),
   approvals: sqlApprovals(db),
   grants: sqlGrants(db),
   userTokens: sqlUserTokens(db),
@@ -56,6 +56,6 @@ export const sqlStores = (db: Db, search: SearchDialect): Stores => ({
   services: sqlServices(db),
   writes: sqlWrites(db),
   rollbacks: sqlRollbacks(db),
-  replica: sqlReplica(db, search),
+  replica: sqlReplica(db, dialect.search),
   secrets: sqlSecrets(db),
 })

@@ -45,6 +45,8 @@ export type SharedEventsTable = {
   node: string
   at_ms: number
   event: string
+  /** Transaction that stored it, by the engine's own count. */
+  stored_by: Generated<number>
 }
 
 export type ApprovalsTable = {

@@ -154,6 +154,7 @@ export const sqliteSchema: SchemaDialect = {
   byKey: sql`without rowid`,
   rowNumber: sql`integer`,
   bytes: sql`blob`,
+  transactionNumber: sql`0`,
 
   async appendOnly(db: Kysely<unknown>, table: string) {
     for (const event of ['update', 'delete'] as const)

@@ -1,4 +1,4 @@
-import { Kysely, type Migration } from 'kysely'
+import { Kysely, type Migration, sql } from 'kysely'
 import { SlidingWindows } from '../../domain/sliding-window.ts'
 import type { CommitGroup } from '../../ports/audit-rows.ts'
 import type { Storage, StoreSharing } from '../../ports/storage.ts'
@@ -8,6 +8,7 @@ import { kindOf } from '../sql/changes.ts'
 import { migrate } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations.ts'
 import { assertNotMoved } from '../sql/move-mark.ts'
+import type { StoreDialect } from '../sql/store-dialect.ts'
 import { assertStoreId, claimStoreId } from '../sql/store-id.ts'
 import { groupStores, sqlStores } from '../sql/stores.ts'
 import type { Tables } from '../sql/tables.ts'
@@ -31,6 +32,9 @@ type Options = {
   /** Other processes that have it open, too; null or left out where there are none. */
   readonly sharing?: StoreSharing | null
 }
+
+/** Nodes do not share it: each look for events begins anew. */
+const sqliteStores: StoreDialect = { search: sqliteSearch, eventHorizon: sql`0` }
 
 /** Opens the store in this file, makes or upgrades it as needed, and counts on being its only writer but for those it is told of. */
 export const openSqlite = (options: Options): Promise<Storage> =>
@@ -138,7 +142,7 @@ const build = async (
 
   // Loops that look for work several times a second must not have a few counts stored each time.
   const stores = {
-    ...sqlStores({ read, write }, sqliteSearch),
+    ...sqlStores({ read, write }, sqliteStores),
     ...groupStores({ read: readFlushed, write }),
   }
   const windows = new SlidingWindows()
@@ -158,7 +162,7 @@ const build = async (
     onForeignChange: (kind, listener) => sharing?.onForeignChange(kind, listener) ?? nothing,
 
     transaction: (work) =>
-      write.transaction().execute((tx) => work(sqlStores({ read: tx, write: tx }, sqliteSearch))),
+      write.transaction().execute((tx) => work(sqlStores({ read: tx, write: tx }, sqliteStores))),
 
     record: (group) => noteIn(buffer, group, sharing),
     recorded: (chain) => recordedIn({ read }, chain),

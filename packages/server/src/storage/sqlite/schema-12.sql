@@ -35,6 +35,7 @@ CREATE INDEX "schedules_time" on "schedules" ("created_ms", "id");
 CREATE INDEX "sessions_agent" on "sessions" ("agent", "created_ms", "id");
 CREATE INDEX "sessions_ended" on "sessions" ("ended_ms") where ended_ms is not null;
 CREATE INDEX "sessions_open" on "sessions" ("agent") where ended_ms is null;
+CREATE INDEX "shared_events_order" on "shared_events" ("stored_by", "at_ms", "id");
 CREATE INDEX "shared_events_time" on "shared_events" ("at_ms", "id");
 CREATE INDEX state_deleted on state (updated_ms) where value_json is null;
 CREATE INDEX state_expiry on state (expires_ms)
@@ -81,7 +82,7 @@ CREATE TABLE "secrets" ("id" text collate binary not null primary key, "name" te
 CREATE TABLE "service_clock" ("id" smallint not null primary key check (id = 1), "ms" bigint not null);
 CREATE TABLE "services" ("name" text collate binary not null primary key, "kind" text collate binary not null, "settings_json" text collate binary not null, "secrets_json" text collate binary not null, "agents_json" text collate binary not null, "connected_ms" bigint not null, "generation" bigint not null, "status" text collate binary not null, "cursor" text collate binary, "syncs" bigint not null, "full" smallint not null, "last_sync_ms" bigint, "next_sync_ms" bigint not null, "failing_since_ms" bigint, "failures" bigint not null, "reason" text collate binary, "progress_json" text collate binary, "lease_owner" text collate binary, "lease_ms" bigint);
 CREATE TABLE "sessions" ("id" text collate binary not null primary key, "agent" text collate binary not null, "transport" text collate binary not null, "client" text collate binary, "created_ms" bigint not null, "ended_ms" bigint, "invocations" bigint not null, "used_ms" bigint);
-CREATE TABLE "shared_events" ("id" text collate binary not null primary key, "node" text collate binary not null, "at_ms" bigint not null, "event" text collate binary not null);
+CREATE TABLE "shared_events" ("id" text collate binary not null primary key, "node" text collate binary not null, "at_ms" bigint not null, "event" text collate binary not null, "stored_by" bigint default 0 not null);
 CREATE TABLE "state" ("area" text collate binary not null, "key" text collate binary not null, "value_json" text collate binary, "size_bytes" bigint not null, "version" bigint not null, "updated_ms" bigint not null, "updated_by" text collate binary not null, "expires_ms" bigint, constraint "state_pk" primary key ("area", "key"));
 CREATE TABLE "state_areas" ("area" text collate binary not null primary key, "keys" bigint not null, "size_bytes" bigint not null);
 CREATE TABLE "state_past" ("area" text collate binary not null, "key" text collate binary not null, "version" bigint not null, "value_json" text collate binary, "deleted" smallint not null, "updated_ms" bigint not null, "updated_by" text collate binary not null, constraint "state_past_pk" primary key ("area", "key", "version"));
