@@ -83,7 +83,7 @@ describe.skipIf(missing !== null)(
       expect(Object.keys(found), JSON.stringify(found, null, 2)).toEqual(contracting)
     })
 
-    test('have an hour for a statement, and for those of another node', async () => {
+    test('have an hour for a statement', async () => {
       await using database = await createDatabase(serverUrl)
       const limits: string[] = []
       await upgradePostgres(database.url, {
