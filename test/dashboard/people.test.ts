@@ -120,6 +120,73 @@ describe.skipIf(!hasProgram('chromium'))('people at the dashboard', () => {
     await leave()
   })
 
+  test('what somebody else changes while a form is open stands', async () => {
+    const { page, api } = dashboard
+    await dashboard.goTo('/agents')
+    const menu = page.getByRole('button', { name: 'Actions for mailbot' })
+    const openForm = async () => {
+      await menu.click()
+      await page.getByRole('menuitem', { name: 'Edit' }).click()
+    }
+    const dialog = page.getByRole('dialog')
+    const save = dialog.getByRole('button', { name: 'Save' })
+    await openForm()
+    await dialog.getByLabel('Purpose').fill('Sorts mail')
+    await api.editAgent({ name: 'mailbot', purpose: 'Sorts the post', tools: ['email.*'] })
+    await page.locator('td').getByText('Sorts the post').waitFor()
+    await save.click()
+    await dialog.getByRole('alert').getByText('was changed by somebody else').waitFor()
+    const before = await api.showAgent({ name: 'mailbot' })
+    expect([before.purpose, before.tools]).toEqual(['Sorts the post', ['email.*']])
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+
+    await openForm()
+    await dialog.getByLabel('Purpose').fill('Sorts mail')
+    await api.editAgent({ name: 'mailbot', tools: ['email.read'] })
+    await save.click()
+    await dialog.waitFor({ state: 'detached' })
+    const after = await api.showAgent({ name: 'mailbot' })
+    expect([after.purpose, after.tools]).toEqual(['Sorts mail', ['email.read']])
+  })
+
+  test('the new scope of a secret leaves to others what was not typed', async () => {
+    const { page, api } = dashboard
+    await api.addSecret({
+      name: 'crm',
+      value: 'a-value-of-the-crm',
+      hosts: ['crm.example'],
+      agents: ['mailbot'],
+    })
+    await dashboard.goTo('/secrets')
+    await page.getByRole('button', { name: 'Actions: crm' }).click()
+    await page.getByRole('menuitem', { name: 'Change the scope' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Description').fill('The CRM')
+    await api.changeSecret({ name: 'crm', agents: [] })
+    await dialog.getByRole('button', { name: 'Change the scope' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const { secrets } = await api.listSecrets()
+    expect(secrets.find(({ name }) => name === 'crm')).toMatchObject({
+      ...{ description: 'The CRM', hosts: ['crm.example'], agents: [] },
+    })
+  })
+
+  test('a new token is shown although its agent leaves the list', async () => {
+    const { page, api } = dashboard
+    const others = Array.from({ length: 8 }, (_, at) => `other-${at}`)
+    for (const name of others) await api.createAgent({ name })
+    await api.revokeAgent({ name: 'other-0' })
+    await dashboard.goTo('/agents?status=revoked')
+    await page.getByRole('button', { name: 'Actions for other-0' }).click()
+    await page.getByRole('menuitem', { name: 'Restore with a new token' }).click()
+    const shown = page.getByRole('dialog', { name: 'The token of other-0' })
+    await shown.waitFor()
+    await page.getByRole('button', { name: 'Actions for other-0' }).waitFor({ state: 'detached' })
+    await dashboard.loaded()
+    expect(await shown.locator('pre').first().innerText()).toMatch(/^\s*[0-9a-f]{32,}\s*$/)
+    await shown.getByRole('button', { name: 'Done' }).click()
+  })
+
   test('logging out ends the login at the service, too', async () => {
     const { page, leave } = await logInAs('viewer')
     const cookies = await page.context().cookies()

@@ -89,7 +89,7 @@ export class Gatehouse {
   constructor(options: GatehouseOptions = {}) {
     this.#options = options
     const url = trimmed(options.url ?? 'http://127.0.0.1:7700')
-    const token = () => (this.#token ??= this.#findToken())
+    const token = () => this.#readToken()
     // The global one insists on its own `this`.
     const send: Fetch = options.fetch ?? ((address, init) => fetch(address, init))
     this.#rpc = new Rpc({ url, token, fetch: send })
@@ -225,6 +225,15 @@ export class Gatehouse {
   #dataOf(answer: Extract<Answer, { kind: 'done' }>, { onNote }: WaitOptions): unknown {
     if (answer.note !== null) onNote?.(answer.note)
     return answer.data
+  }
+
+  /** The token, found once; where it was not, the next call looks again. */
+  #readToken(): Promise<string> {
+    this.#token ??= this.#findToken().catch((thrown: unknown) => {
+      this.#token = null
+      throw thrown
+    })
+    return this.#token
   }
 
   async #findToken(): Promise<string> {

@@ -2,6 +2,7 @@ import type { Whoami } from '@gatehouse/contract'
 import { RouterProvider } from '@tanstack/react-router'
 import { useCallback, useMemo, useState } from 'react'
 import { api, queryClient, sessionKey } from './api.ts'
+import { takeRecord } from './live/take-record.ts'
 import { entryText } from './messages/entry.ts'
 import { Entry } from './pages/entry/entry.tsx'
 import { LoginForm } from './pages/entry/login-form.tsx'
@@ -26,7 +27,7 @@ addEventListener('hashchange', () => {
 /** Another person sees nothing of what the one before has read. */
 async function enter(whoami: Whoami, before: Whoami | null): Promise<void> {
   if (before && (before.name !== whoami.name || before.role !== whoami.role)) queryClient.clear()
-  queryClient.setQueryData(sessionKey, whoami)
+  takeRecord(queryClient, sessionKey, whoami)
   await queryClient.invalidateQueries({
     predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0],
   })

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { systemOp } from './app/call/op.ts'
-import type { BoundApp } from './app/create-app.ts'
+import { followVault } from './app/reach/follow-vault.ts'
 import { compose } from './compose.ts'
 import { loadSettings } from './config/load.ts'
 import { sentFailure } from './domain/sent-failure.ts'
@@ -8,7 +8,6 @@ import { type Envelope, GateLink } from './gates/gate-link.ts'
 import type { FromGate, GateBegin, ToGate } from './gates/gate-messages.ts'
 import { gatewayOptions, graceMs, levelOf, linksOf } from './gateway-options.ts'
 import { Disposal } from './platform/disposal.ts'
-import type { Ids } from './ports/ids.ts'
 import { createLog } from './telemetry/log.ts'
 import { LogOutput } from './telemetry/log-output.ts'
 import { GatewayServer } from './transport/gateway/gateway-server.ts'
@@ -22,16 +21,6 @@ const die = (): void => void process.kill(process.pid, 'SIGKILL')
 const post = (message: FromGate): void => {
   // The end of this process tells the rest.
   if (process.connected) process.send?.(message, undefined, {}, () => {})
-}
-
-/** The vault is open here where it is in the process that people talk to, and locked where an operator locked it. */
-const followVault = async (app: BoundApp, ids: Ids, link: GateLink): Promise<void> => {
-  const op = systemOp({ ids, signal: new AbortController().signal })
-  const there = await link.ask(0, 'vault', null)
-  const { locked } = await app.showVault(op)
-  if (there.locked && !locked) await app.lockVault(op)
-  else if (locked && there.passphrase !== null)
-    await app.unlockVault(op, { passphrase: there.passphrase })
 }
 
 /** Serves the agents whose home this process is, over connections that the first one hands over. */
@@ -52,7 +41,8 @@ const openGate = async (begin: GateBegin, link: GateLink) => {
   app.listeners.address = begin.address
   for (const port of begin.ports) app.listeners.ports.add(port)
   app.listeners.opened('gateway')
-  await followVault(app, ids, link)
+  const op = systemOp({ ids, signal: new AbortController().signal })
+  await followVault(op, { gates: link, vault: app })
   await app.start()
   links?.start()
   app.listeners.ready()
@@ -79,6 +69,7 @@ const run = async (begin: GateBegin, onReady: () => void): Promise<void> => {
   }
   process.on('message', (message: ToGate, socket?: Socket) => {
     if (message.kind === 'envelope') link.receive(message.envelope)
+    else if (message.kind === 'lost') link.lost(message.index)
     else if (message.kind === 'stop') void end(0)
     else if (message.kind === 'connection' && socket) opened?.gateway.take(socket, message.head)
   })

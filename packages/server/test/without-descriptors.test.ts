@@ -72,10 +72,11 @@ describe.runIf(hasProgram('prlimit'))('where no descriptor is left, and no proce
       },
       folder: makeTemporaryFolder(),
     })
+    const wanted = async () => true
     await withoutDescriptors(async () => {
-      commands.start('ada', 'wake-1')
+      commands.start('ada', 'wake-1', wanted)
     })
-    await expect.poll(() => commands.start('ada', 'wake-2')).toBe('started')
+    await expect.poll(() => commands.start('ada', 'wake-2', wanted)).toBe('started')
     await expect.poll(() => existsSync(ended)).toBe(true)
   })
 

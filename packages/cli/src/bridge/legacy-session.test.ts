@@ -15,13 +15,23 @@ const openService = () => {
   const told: unknown[] = []
   let sessions = 0
   let isForgotten = false
+  const refusing = { next: 0 }
+  /** Sessions that are listened to, of which the first is not known any more; null where there is no stream. */
+  const listening: { ids: (string | undefined)[] | null } = { ids: null }
   const gateway = {
     wasReached: true,
-    async exchange({ method, headers, body }: Exchange) {
-      if (method !== 'POST') return { status: 405, session: null, text: '' }
-      const { method: asked, params } = JSON.parse(String(body))
+    async exchange({ method, headers, body, signal }: Exchange) {
       const session = headers['mcp-session-id']
+      if (method !== 'POST') {
+        if (!listening.ids) return { status: 405, session: null, text: '' }
+        if (session === 's1') return { status: 404, session: null, text: '' }
+        listening.ids.push(session)
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        return { status: 200, session: null, text: '' }
+      }
+      const { method: asked, params } = JSON.parse(String(body))
       if (asked === 'initialize') {
+        if (refusing.next-- > 0) return { status: 500, session: null, text: '' }
         sessions += 1
         const capabilities = {
           tools: { listChanged: true },
@@ -39,6 +49,9 @@ const openService = () => {
   }
   return {
     told,
+    listening,
+    refusing,
+    opened: () => sessions,
     way: { gateway: gateway as unknown as Gateway },
     forget: () => (isForgotten = true),
   }
@@ -93,4 +106,34 @@ test('subscribes anew to the resources that its client hears of, and says that a
       { jsonrpc: '2.0', method: 'notifications/resources/list_changed' },
     ]),
   )
+})
+
+test('opens one session for messages that meet the failure of the last renewal together', async () => {
+  const { told, ask, forget, refusing, opened, end } = await openSession()
+  forget()
+  refusing.next = 2
+  await ask('tools/call', { name: 'a' })
+  refusing.next = 0
+  told.length = 0
+  await Promise.all([ask('tools/call', { name: 'b' }), ask('tools/call', { name: 'c' })])
+  end()
+  expect(opened()).toBe(2)
+  expect(told).toHaveLength(3)
+  expect(told).toEqual(
+    expect.arrayContaining([
+      ['s2', 'notifications/initialized', undefined],
+      ['s2', 'tools/call', { name: 'b' }],
+      ['s2', 'tools/call', { name: 'c' }],
+    ]),
+  )
+})
+
+test('listens on after a session that could not be opened anew at once, whether its client speaks or not', async () => {
+  const { ask, listening, refusing, end } = await openSession()
+  listening.ids = []
+  refusing.next = 2
+  // A message that is taken: the bridge listens from now on.
+  await ask('tools/list', {})
+  await expect.poll(() => listening.ids).toEqual(['s2'])
+  end()
 })

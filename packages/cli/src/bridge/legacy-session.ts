@@ -116,7 +116,7 @@ export class LegacySession {
   async #met(answer: Answer): Promise<Answer> {
     if (answer.status < 300 && this.#handshake && !this.#listening) {
       const session = await this.#session
-      if (session.id !== null) void this.#listen(session)
+      if (session.id !== null && !this.#listening) void this.#listen(session)
     }
     return answer
   }
@@ -131,8 +131,10 @@ export class LegacySession {
 
   /** Once for all who found it stale. */
   async #renew(stale: Session): Promise<void> {
-    const now = await this.#session
-    if (now !== stale || !this.#handshake) return
+    const known = this.#session
+    const now = await known
+    // Of several that waited for the same one the first has begun already.
+    if (now !== stale || this.#session !== known || !this.#handshake) return
     const renewed = this.#reopen(this.#handshake)
     this.#session = renewed.catch(() => none)
     try {
@@ -183,20 +185,20 @@ export class LegacySession {
     this.#listening = true
     let session = first
     for (let attempt = 0; !this.#ended.aborted; attempt += 1) {
-      const headers = headersOf(session)
-      const exchange = { method: 'GET', headers, signal: this.#ended } as const
       const startedMs = performance.now()
       try {
+        if (session.id === null) session = await this.#current()
+        const headers = headersOf(session)
+        const exchange = { method: 'GET', headers, signal: this.#ended } as const
         const { status } = await this.#way.gateway.exchange(exchange, this.#write)
         if (status === noStream || status === unauthorized) break
         if (status === sessionUnknown) {
           await this.#renew(session)
-          session = await this.#session
+          session = await this.#current()
           if (session.id !== null) continue
-          break
         }
       } catch {
-        // The service has gone; the pauses grow until it is back.
+        // The service has gone, or opens no session; the pauses grow until it is back.
       }
       if (performance.now() - startedMs > steadyMs) attempt = 0
       await pauseAfter(attempt, this.#ended)

@@ -107,6 +107,10 @@ const readRefusal = (response: IncomingMessage, url: string, reject: (error: Err
         : new UnexpectedAnswer(`${url} answered ${status} instead of opening a WebSocket.`),
     )
   })
+  // One that is cut off has no end; where it had one, this says nothing any more.
+  response.on('close', () =>
+    reject(new UnexpectedAnswer(`${url} cut off its answer instead of opening a WebSocket.`)),
+  )
 }
 
 export const openSocket: OpenSocket = (url, token, listener) =>

@@ -79,7 +79,7 @@ export const proxyRoutes = defineRoutes({
     permission: 'proxy.manage',
     body: DisconnectService,
     answer: ProxyService,
-    errors: ['ServiceNotFound'],
+    errors: ['ServiceNotFound', 'Conflict'],
   },
   listWrites: {
     method: 'GET',

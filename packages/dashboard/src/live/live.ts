@@ -10,6 +10,9 @@ type Hearer = (events: readonly ActivityEvent[]) => void
 let state: LiveState = 'connecting'
 const watchers = new Set<() => void>()
 const hearers = new Set<Hearer>()
+/** Events that a list of them keeps: memory stays flat however long the page is open. */
+export const keptMax = 2_000
+let recent: readonly ActivityEvent[] = []
 
 const subscribe = (tell: () => void) => {
   watchers.add(tell)
@@ -18,6 +21,9 @@ const subscribe = (tell: () => void) => {
 
 /** Whether the page hears of what happens. */
 export const useLiveState = (): LiveState => useSyncExternalStore(subscribe, () => state)
+
+/** Events that were heard last, the oldest first: an answer that was asked for before them does not have them. */
+export const recentActivity = (): readonly ActivityEvent[] => recent
 
 /** Calls `hear` with the events of the service as they come, in order. `hear` must stay the same. */
 export function useActivity(hear: Hearer): void {
@@ -38,12 +44,18 @@ export function useLiveStreams(): void {
       const events = messages.flatMap((message) =>
         message.kind === 'activity' ? [message.event] : [],
       )
-      if (events.length > 0) for (const hear of hearers) hear(events)
+      if (events.length > 0) {
+        recent = [...recent, ...events].slice(-keptMax)
+        for (const hear of hearers) hear(events)
+      }
       for (const message of messages) if (message.kind === 'state') state = message.state
+      // Something may be missing behind them now; lists are read anew once the page hears again.
+      if (state !== 'live') recent = []
       for (const tell of watchers) tell()
     })
     return () => {
       shared[Symbol.dispose]()
+      recent = []
       state = 'connecting'
     }
   }, [])

@@ -25,6 +25,7 @@ import { foreseeWrite } from './proxy/foresee-write.ts'
 import { bindProxy } from './proxy/proxy.ts'
 import { bindReach } from './reach/reach.ts'
 import { bindState } from './state/state.ts'
+import { endAlertsOf } from './supervision/alert-monitors.ts'
 import { GateWatch } from './supervision/gate-watch.ts'
 import { Listeners } from './supervision/listeners.ts'
 import { Notifications } from './supervision/notifications.ts'
@@ -125,7 +126,10 @@ export function createApp(given: AppDeps): BoundApp {
     processesRunning: processes.running,
     logFinding: () => base.gateWatch.finding(given.audit.integrity()),
     acceptedIn: (log) => given.audit.acceptedIn(log),
-    endsWithNode: (node) => approvals.endWithNode(node),
+    endsWithNode: async (node) => {
+      await approvals.endWithNode(node)
+      await endAlertsOf(base, node)
+    },
   })
   const proxy = bindProxy({ ...shared, adapters: given.adapters })
   const models = bindModels({

@@ -1,5 +1,5 @@
 import { GatehouseError, type Preview } from '@gatehouse/contract'
-import type { PreviewContext, StateFound } from '../ports/capability.ts'
+import type { CapabilityContext, PreviewContext, StateFound } from '../ports/capability.ts'
 import { diffBytesMax, diffOf } from './text-diff.ts'
 import { jsonText, previewOrNote, textPreview } from './text-preview.ts'
 
@@ -26,6 +26,12 @@ const find = async (values: Values, key: string): Promise<StateFound | null> => 
 export const versionBound = async (values: Values, key: string) => ({
   version: (await find(values, key))?.version ?? 0,
 })
+
+/** Version that a change is for: the one that the agent names, else the one that an approver was shown. */
+export const versionMeant = (
+  { resolved }: Pick<CapabilityContext, 'resolved'>,
+  { expected_version }: Pick<Change, 'expected_version'>,
+): number | undefined => expected_version ?? (resolved?.['version'] as number | undefined)
 
 const nowAt = (found: StateFound | null): string =>
   found

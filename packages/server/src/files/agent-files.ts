@@ -10,13 +10,18 @@ import { movePath } from './move.ts'
 import { pinFolder } from './pin.ts'
 import { isMissing } from './place-walk.ts'
 import { type ReadOptions, type ReadResult, readFile } from './read.ts'
+import type { Roots } from './roots.ts'
 import type { Trash } from './trash.ts'
 import { treeBelow } from './tree.ts'
 import { watchPath } from './watch.ts'
 import { writeFile } from './write.ts'
 import { writeStream } from './write-stream.ts'
 
-type Deps = CopyDeps & { readonly trash: Trash }
+type Deps = CopyDeps & {
+  readonly trash: Trash
+  /** The folders as they are open by then, for what lasts longer than a call. */
+  readonly rootsNow: () => Roots
+}
 type Given<M extends Exclude<keyof Files, 'asks'>> = Parameters<Files[M]>
 
 /** Operations of an agent on its folders. A class, because nearly every call makes one for its own reach. */
@@ -122,7 +127,7 @@ export class AgentFiles implements Files {
   }
 
   watch(...given: Given<'watch'>) {
-    return watchPath(this.#roots, ...given)
+    return watchPath(this.#deps.rootsNow, ...given)
   }
 
   pin(...given: Given<'pin'>) {

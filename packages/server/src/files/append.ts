@@ -1,8 +1,10 @@
-import { constants, fstatSync, ftruncateSync, openSync } from 'node:fs'
+import { constants, fstatSync, ftruncateSync, lstatSync, openSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
+import type { Fingerprint } from '../ports/files.ts'
 import { failure } from './failure.ts'
 import { letGo } from './open.ts'
 import { passToOwner } from './owner.ts'
+import { assertSameFile, sameVersion } from './print.ts'
 import type { Roots } from './roots.ts'
 import type { Temps } from './temps.ts'
 import { chunksOf, fsyncOf, writeAll } from './transfer.ts'
@@ -16,21 +18,22 @@ const copyAll = async (from: number, to: number): Promise<void> => {
 }
 
 /** A partial append is taken back, unless somebody else has added to the file meanwhile. */
-const takeBack = (fd: number, sizeBefore: number, bytes: Uint8Array): void => {
-  const { size } = fstatSync(fd)
-  if (size > sizeBefore && size < sizeBefore + bytes.length) ftruncateSync(fd, sizeBefore)
+export const takeBack = (fd: number, sizeBefore: number, written: number): void => {
+  if (written > 0 && fstatSync(fd).size === sizeBefore + written) ftruncateSync(fd, sizeBefore)
 }
 
-const appendInPlace = async (fd: number, bytes: Uint8Array): Promise<number> => {
+const appendInPlace = async (fd: number, bytes: Uint8Array): Promise<void> => {
   const { size } = fstatSync(fd)
+  let written = 0
   try {
-    await writeAll(fd, bytes)
+    await writeAll(fd, bytes, (done) => {
+      written = done
+    })
   } catch (error) {
-    takeBack(fd, size, bytes)
+    takeBack(fd, size, written)
     throw error
   }
   await fsyncOf(fd)
-  return fstatSync(fd).size
 }
 
 const openForAppend = (place: Place, shown: string, denyHardlinks: boolean): number => {
@@ -48,29 +51,57 @@ const openForAppend = (place: Place, shown: string, denyHardlinks: boolean): num
   throw new GatehouseError(type ?? 'PathOutOfScope', { path: shown })
 }
 
-export const appendFile = async (
-  deps: { readonly roots: Roots; readonly temps: Temps; readonly denyHardlinks: boolean },
+/** Raised where another file took the place of the one that was to be added to, or another writer added to that. */
+class Overtaken extends Error {}
+
+const overtakenMax = 100
+
+type Deps = { readonly roots: Roots; readonly temps: Temps; readonly denyHardlinks: boolean }
+type Appended = { readonly path: string; readonly size_bytes: number }
+
+/** Puts a longer copy in the place of a file that has further names; raises `Overtaken` where that is not it any more. */
+const appendToCopy = async (
+  temps: Temps,
+  place: Place,
+  fd: number,
+  bytes: Uint8Array,
+): Promise<number> => {
+  const seen = fstatSync(fd, { bigint: true })
+  const at = place.dir.at + place.name
+  const isSame = () => sameVersion(seen, lstatSync(at, { bigint: true, throwIfNoEntry: false }))
+  const verify = async () => {
+    if (!isSame()) throw new Overtaken()
+    return isSame
+  }
+  await publishFile(temps, place, { replace: true, verify }, async (to) => {
+    await copyAll(fd, to)
+    await writeAll(to, bytes)
+  })
+  return Number(seen.size) + bytes.length
+}
+
+const appendOnce = async (
+  { roots, temps, denyHardlinks }: Deps,
   shown: string,
   bytes: Uint8Array,
-): Promise<{ readonly path: string; readonly size_bytes: number }> => {
-  const { denyHardlinks } = deps
-  const place = openPlace(deps.roots, shown, { createParents: null, denyHardlinks })
-  const { dir, path } = place
+  bound: Fingerprint | null | undefined,
+): Promise<Appended> => {
+  const place = openPlace(roots, shown, { createParents: null, denyHardlinks })
+  const { dir, path, old } = place
   try {
+    if (bound && !old) assertSameFile(null, path, bound)
     const fd = openForAppend(place, shown, denyHardlinks)
     try {
-      const { nlink, size } = fstatSync(fd)
-      if (nlink === 1) {
-        const size_bytes = await appendInPlace(fd, bytes)
-        if (!place.old) await fsyncOf(dir.fd)
-        return { path, size_bytes }
-      }
+      if (bound && old) assertSameFile(fd, path, bound)
       // @SECURITY Another name of the file may lie outside the roots and keeps its bytes; confinement.test.ts.
-      await publishFile(deps.temps, place, { replace: true }, async (to) => {
-        await copyAll(fd, to)
-        await writeAll(to, bytes)
-      })
-      return { path, size_bytes: size + bytes.length }
+      if (fstatSync(fd).nlink > 1)
+        return { path, size_bytes: await appendToCopy(temps, place, fd, bytes) }
+      await appendInPlace(fd, bytes)
+      const { nlink, size } = fstatSync(fd)
+      // Nobody finds it in a file that has no name any more: what stands in its place has to get it.
+      if (nlink === 0) throw new Overtaken()
+      if (!old) await fsyncOf(dir.fd)
+      return { path, size_bytes: size }
     } finally {
       letGo(fd)
     }
@@ -79,4 +110,21 @@ export const appendFile = async (
   } finally {
     dir.close()
   }
+}
+
+export const appendFile = async (
+  deps: Deps,
+  shown: string,
+  bytes: Uint8Array,
+  { bound }: { readonly bound?: Fingerprint | null | undefined } = {},
+): Promise<Appended> => {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await appendOnce(deps, shown, bytes, bound)
+    } catch (error) {
+      if (!(error instanceof Overtaken)) throw error
+      if (tries < overtakenMax) continue
+      const detail = 'others write to the file without a pause'
+      throw new GatehouseError('Overloaded', { detail }, { cause: error })
+    }
 }

@@ -9,7 +9,7 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
-import type { CopyResult } from '../ports/files.ts'
+import type { CopyOptions, CopyResult } from '../ports/files.ts'
 import type { Dir } from './dir.ts'
 import { codeOf, failure } from './failure.ts'
 import { entriesOf, openFolder } from './look.ts'
@@ -18,6 +18,7 @@ import { letGo, openFile, openThere } from './open.ts'
 import { passToOwner } from './owner.ts'
 import { depthMax } from './paths.ts'
 import { assertSidesPermitted, type TreeSide } from './permitted-tree.ts'
+import { assertBound } from './print.ts'
 import { rename } from './publish.ts'
 import type { Roots } from './roots.ts'
 import type { Temps } from './temps.ts'
@@ -161,6 +162,7 @@ const copyFolder = async (
   deps: Deps,
   source: { readonly path: string; readonly dir: Dir },
   destination: string,
+  bound: CopyOptions['bound'],
 ): Promise<CopyResult> => {
   const target = openFolderPlace(deps, destination)
   const { dir, name, path } = target
@@ -188,6 +190,7 @@ const copyFolder = async (
       } finally {
         staged.close()
       }
+      if (bound) await assertBound(source.dir.fd, source.path, bound.source)
       rename({ dir, name: temp }, { dir, name }, { replace: false })
       deps.temps.published(temp)
       await fsyncOf(dir.fd)
@@ -221,15 +224,17 @@ export const copyOpenFile = async (
   deps: Deps,
   source: { readonly path: string; readonly fd: number; readonly mode: number },
   to: string,
-  options: { readonly overwrite: boolean },
+  { overwrite, bound }: CopyOptions,
 ): Promise<CopyResult> => {
   const place = openPlace(deps.roots, to, destinationIn(deps))
   try {
-    if (place.old && !options.overwrite) throw new GatehouseError('AlreadyExists', { path: to })
+    if (place.old && !overwrite) throw new GatehouseError('AlreadyExists', { path: to })
     let copied: Copied = { size_bytes: 0, sha256: '' }
-    const { mode } = source
-    await publishFile(deps.temps, place, { replace: options.overwrite, mode }, async (fd) => {
-      copied = await pour(source.fd, fd)
+    const { mode, path, fd: from } = source
+    const how = { replace: overwrite, mode, bound: bound?.destination }
+    await publishFile(deps.temps, place, how, async (fd) => {
+      copied = await pour(from, fd)
+      if (bound) await assertBound(from, path, bound.source)
     })
     return { source: source.path, destination: place.path, ...copied }
   } finally {
@@ -241,11 +246,11 @@ export const copyPath = async (
   deps: Deps,
   from: string,
   to: string,
-  options: { readonly overwrite: boolean },
+  options: CopyOptions,
 ): Promise<CopyResult> => {
   const source = openSource(deps, from)
   try {
-    if (source.kind === 'folder') return await copyFolder(deps, source, to)
+    if (source.kind === 'folder') return await copyFolder(deps, source, to, options.bound)
     return await copyOpenFile(deps, source, to, options)
   } catch (error) {
     throw failure(error, codeOf(error) === 'EEXIST' ? to : from)

@@ -65,6 +65,8 @@ export const createFilesFactory = (options: FilesOptions): FilesFactory & Dispos
   /** By the very record: a call asks with the one that the last call asked with. */
   const byRecord = new WeakMap<object, Known>()
 
+  const rootsOf = (name: string, opened: Roots): Roots => known.get(name)?.roots ?? opened
+
   const openFor = (agent: Parameters<FilesFactory['open']>[0]): Known => {
     const same = byRecord.get(agent)
     if (same && known.get(agent.name) === same) return same
@@ -80,7 +82,8 @@ export const createFilesFactory = (options: FilesOptions): FilesFactory & Dispos
     const roots = openRoots(agent, { byPath, rules })
     // Operations under way with the old roots hold descriptors of their own and end undisturbed.
     before?.roots.close()
-    const files = new AgentFiles({ roots, temps, trash, denyHardlinks })
+    const rootsNow = () => rootsOf(name, roots)
+    const files = new AgentFiles({ roots, rootsNow, temps, trash, denyHardlinks })
     const opened = { key, roots, files }
     known.set(name, opened)
     byRecord.set(agent, opened)
@@ -92,7 +95,14 @@ export const createFilesFactory = (options: FilesOptions): FilesFactory & Dispos
     open(agent, reach) {
       const { roots, files } = openFor(agent)
       if (!reach) return files
-      return new AgentFiles({ roots: roots.within(reach), temps, trash, denyHardlinks })
+      const rootsNow = () => rootsOf(agent.name, roots).within(reach)
+      return new AgentFiles({
+        roots: roots.within(reach),
+        rootsNow,
+        temps,
+        trash,
+        denyHardlinks,
+      })
     },
     away: awayFiles,
     note: rules.note,

@@ -1,26 +1,12 @@
-import { type BigIntStats, constants, fstatSync, readlinkSync } from 'node:fs'
+import { constants, readlinkSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
-import { digestFile } from './digest.ts'
+import type { Fingerprint } from '../ports/files.ts'
 import { codeOf, failure } from './failure.ts'
 import { assertLinkStays, leafStat, letGo, openThere } from './open.ts'
+import { nothing, printOf } from './print.ts'
 import type { Roots } from './roots.ts'
 import { walkTo } from './walk.ts'
 import { followToStat } from './write.ts'
-
-/** Larger files are bound by identity, size and times of change. */
-const digestBytesMax = 16 * 1024 * 1024
-
-type Print = Readonly<Record<string, string | null>>
-
-const nothing = { type: null, dev: null, ino: null, version: null, sha256: null }
-
-const identity = (stat: BigIntStats): Print => ({
-  type: stat.isFile() ? 'file' : stat.isDirectory() ? 'directory' : 'other',
-  dev: String(stat.dev),
-  ino: String(stat.ino),
-})
-
-const versionOf = (stat: BigIntStats): string => `${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`
 
 /** The last link of the path as it stands, if it is one: what would be moved or deleted. */
 const linkAt = (roots: Roots, path: string): string | null => {
@@ -56,7 +42,7 @@ export const fingerprintOf = async (
   roots: Roots,
   shown: string,
   options: PrintOptions = {},
-): Promise<Print> => {
+): Promise<Fingerprint> => {
   let opened: ReturnType<typeof openAny>
   let link: string | null
   try {
@@ -71,12 +57,7 @@ export const fingerprintOf = async (
   const { path, fd } = opened
   if (fd === null) return { path, link, ...nothing }
   try {
-    const stat = fstatSync(fd, { bigint: true })
-    const who = identity(stat)
-    if (!stat.isFile() || stat.size > digestBytesMax) {
-      return { path, link, ...who, version: versionOf(stat), sha256: null }
-    }
-    return { path, link, ...who, version: null, sha256: await digestFile(fd, Number(stat.size)) }
+    return { path, link, ...(await printOf(fd)).print }
   } catch (error) {
     throw failure(error, shown)
   } finally {

@@ -1,6 +1,6 @@
 import { constants, fstatSync, type Stats, unlinkSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
-import type { CopyResult } from '../ports/files.ts'
+import type { CopyOptions, CopyResult } from '../ports/files.ts'
 import { copyOpenFile, type Deps } from './copy.ts'
 import { digestFile } from './digest.ts'
 import type { Dir } from './dir.ts'
@@ -10,6 +10,7 @@ import { identityAt, identityOf } from './identity.ts'
 import { assertLinkStays, leafStat, letGo, openThere } from './open.ts'
 import { assertEntryPermitted } from './permitted-tree.ts'
 import { walkToPlace } from './place-walk.ts'
+import { type BoundName, verifyBound } from './print.ts'
 import { rename } from './publish.ts'
 import type { Root } from './root.ts'
 import type { Roots } from './roots.ts'
@@ -58,7 +59,7 @@ const moveAcross = async (
   deps: Deps,
   source: Entry,
   to: string,
-  options: { readonly overwrite: boolean },
+  { overwrite, bound }: CopyOptions,
 ): Promise<CopyResult> => {
   if (!source.stat.isFile()) {
     const detail = 'only files move between two of your folders; copy the folder, then delete it'
@@ -69,12 +70,12 @@ const moveAcross = async (
   try {
     const identity = identityOf(fd)
     if (identity !== source.identity) throw new GatehouseError('PathOutOfScope', { path })
-    const result = await copyOpenFile(
-      deps,
-      { path, fd, mode: fstatSync(fd).mode & 0o777 },
-      to,
-      options,
-    )
+    // A link at the destination is followed here, and the print is of the link itself.
+    const isLink = (bound?.destination?.['link'] ?? null) !== null
+    const result = await copyOpenFile(deps, { path, fd, mode: fstatSync(fd).mode & 0o777 }, to, {
+      overwrite,
+      bound: bound && isLink ? { ...bound, destination: null } : bound,
+    })
     // @SECURITY Only what was copied is taken away, whatever stands under its name by now; files.test.ts.
     if (identityAt(dir.at + name) === identity) unlinkSync(dir.at + name)
     await fsyncOf(dir.fd)
@@ -84,11 +85,19 @@ const moveAcross = async (
   }
 }
 
+const boundEnds = (source: Entry, target: Target, { bound }: CopyOptions): BoundName[] =>
+  bound
+    ? [
+        { ...source, bound: bound.source },
+        { ...target, bound: bound.destination },
+      ]
+    : []
+
 export const movePath = async (
   deps: Deps,
   from: string,
   to: string,
-  options: { readonly overwrite: boolean },
+  options: CopyOptions,
 ): Promise<CopyResult> => {
   const source = openEntry(deps.roots, from, 'source')
   let target: Target | null = null
@@ -106,6 +115,8 @@ export const movePath = async (
       await assertEntryPermitted(deps.roots, source, sides, from)
     }
     const sha256 = await digestOfSource(source)
+    const names = boundEnds(source, target, options)
+    for (let unchanged = false; !unchanged; ) unchanged = (await verifyBound(names))()
     if (!source.dir.holds() || !target.dir.holds()) {
       throw new GatehouseError('PathOutOfScope', { path: from })
     }

@@ -25,13 +25,18 @@ export const readInto = async (
   return filled
 }
 
-/** Writes all of it where the file stands. */
-export const writeAll = async (fd: number, bytes: Uint8Array): Promise<void> => {
+/** Writes all of it where the file stands; `told` hears how much of it is written. */
+export const writeAll = async (
+  fd: number,
+  bytes: Uint8Array,
+  told: (done: number) => void = () => {},
+): Promise<void> => {
   let done = 0
   while (done < bytes.length) {
     const length = Math.min(chunkBytes, bytes.length - done)
     const { bytesWritten } = await writeAt(fd, bytes, done, length)
     done += bytesWritten
+    told(done)
   }
 }
 

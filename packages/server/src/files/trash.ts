@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { GatehouseError, TrashId } from '@gatehouse/contract'
 import type { Clock } from '../ports/clock.ts'
-import type { Trashed, TrashedItem } from '../ports/files.ts'
+import type { Fingerprint, Trashed, TrashedItem } from '../ports/files.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Dir } from './dir.ts'
 import { openEntry } from './entry.ts'
@@ -23,6 +23,7 @@ import { trashName } from './names.ts'
 import { letGo } from './open.ts'
 import { componentsOf } from './paths.ts'
 import { assertEntryPermitted } from './permitted-tree.ts'
+import { verifyBound } from './print.ts'
 import { rename } from './publish.ts'
 import { removeTree } from './remove.ts'
 import type { Root } from './root.ts'
@@ -103,6 +104,31 @@ const countEntries = (box: Dir): number => {
   }
 }
 
+const goingPrefix = 'going-'
+
+/** Name of a thing while it is deleted for good. */
+const isGoing = (name: string): boolean =>
+  name.startsWith(goingPrefix) && TrashId.safeParse(name.slice(goingPrefix.length)).success
+
+/** In one step: whoever restores it has it whole, or finds it gone. */
+const takeAway = (box: Dir, can: Dir, id: string): void => {
+  try {
+    rename({ dir: box, name: 'item' }, { dir: can, name: goingPrefix + id }, { replace: true })
+  } catch (error) {
+    // Restored just now, or by a process that was killed before it had cleared up.
+    if (codeOf(error) !== 'ENOENT') throw error
+  }
+}
+
+/** A sweep may have taken the empty box away already. */
+const removeIfThere = (can: Dir, id: string): void => {
+  try {
+    rmdirSync(can.at + id)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+  }
+}
+
 /** @SECURITY The id becomes part of a path, so it must look exactly like one of ours; files.test.ts. */
 const missingOf = (trashId: string): GatehouseError => {
   const missing = new GatehouseError('TrashNotFound', { trash_id: trashId })
@@ -124,7 +150,14 @@ export class Trash {
     this.#clock = deps.clock
   }
 
-  async put(roots: Roots, shown: string, options: { recursive: boolean }): Promise<Trashed> {
+  async put(
+    roots: Roots,
+    shown: string,
+    options: {
+      readonly recursive: boolean
+      readonly bound?: Fingerprint | null | undefined
+    },
+  ): Promise<Trashed> {
     const entry = openEntry(roots, shown)
     let can: Dir | null = null
     let box: Dir | null = null
@@ -133,6 +166,9 @@ export class Trash {
         this.#assertEmpty(entry.dir, entry.name, shown)
       if (options.recursive && entry.stat.isDirectory())
         await assertEntryPermitted(roots, entry, [{ path: entry.path, argument: 'path' }], shown)
+      const { bound } = options
+      for (let unchanged = !bound; !unchanged; )
+        unchanged = (await verifyBound([{ ...entry, bound }]))()
       const trash_id = this.#ids.next('trash')
       const deleted_at = this.#clock.wall()
       can = below(entry.root.dir, trashName, true) as Dir
@@ -188,12 +224,21 @@ export class Trash {
     const can = below(root.dir, trashName, false)
     if (!can) return
     try {
-      for (const id of readdirSync(can.at)) {
+      const names = readdirSync(can.at)
+      for (const name of names) if (isGoing(name)) await removeTree(can, name)
+      for (const id of names) {
         const box = TrashId.safeParse(id).success ? below(can, id, false) : null
         if (!box) continue
-        const deletedAt = readMeta(box)?.deleted_at ?? lstatSync(box.at).mtimeMs
-        box.close()
-        if (now - deletedAt > keptMs) await removeTree(can, id)
+        let isOver: boolean
+        try {
+          isOver = now - (readMeta(box)?.deleted_at ?? lstatSync(box.at).mtimeMs) > keptMs
+          if (isOver) takeAway(box, can, id)
+        } finally {
+          box.close()
+        }
+        if (!isOver) continue
+        await removeTree(can, goingPrefix + id)
+        await removeTree(can, id)
       }
     } finally {
       can.close()
@@ -270,11 +315,13 @@ export class Trash {
       try {
         rename(item, { dir: target, name }, { replace: false })
       } catch (error) {
+        // A sweep has taken it away since it was found: its time has passed.
+        if (!lstatSync(`${box.at}item`, { throwIfNoEntry: false })) return null
         throw failure(error, path)
       }
       await fsyncOf(target.fd)
       await removeTree(box, 'meta.json')
-      rmdirSync(can.at + trashId)
+      removeIfThere(can, trashId)
       return { path }
     } finally {
       can.close()

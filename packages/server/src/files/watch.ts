@@ -28,7 +28,8 @@ type Folder = {
  * is told, the folder is walked to again and must be the one that is watched.
  */
 class PathWatch implements Disposable {
-  readonly #roots: Roots
+  /** Looked up each time: the folders of an agent are opened anew when an operator changes which it has. */
+  readonly #rootsNow: () => Roots
   readonly #listener: (change: Change) => void
   readonly #withheld: () => void
   readonly #recursive: boolean
@@ -41,12 +42,12 @@ class PathWatch implements Disposable {
   #stopped = false
 
   constructor(
-    roots: Roots,
+    rootsNow: () => Roots,
     options: { readonly recursive: boolean; readonly only: string | null },
     listener: (change: Change) => void,
     withheld: () => void,
   ) {
-    this.#roots = roots
+    this.#rootsNow = rootsNow
     this.#recursive = options.recursive
     this.#only = options.only
     this.#listener = listener
@@ -92,7 +93,7 @@ class PathWatch implements Disposable {
 
   #open(path: string): Dir | null {
     try {
-      using walk = walkTo(this.#roots, path, 'read')
+      using walk = walkTo(this.#rootsNow(), path, 'read')
       // Only where the path is that folder itself, not where a link leads to it.
       return walk.path === path ? openFolder(walk, path) : null
     } catch {
@@ -162,13 +163,13 @@ class PathWatch implements Disposable {
 
   #tell(kind: Change['kind'], path: string): void {
     if (this.#stopped) return
-    if (this.#roots.permits(path)) this.#listener({ kind, path })
+    if (this.#rootsNow().permits(path)) this.#listener({ kind, path })
     else this.#withheld()
   }
 }
 
 export const watchPath = async (
-  roots: Roots,
+  rootsNow: () => Roots,
   shown: string,
   options: { readonly recursive: boolean },
   listener: (change: Change) => void,
@@ -178,7 +179,7 @@ export const watchPath = async (
   let only: string | null = null
   let path: string
   {
-    using walk = walkTo(roots, shown, 'read')
+    using walk = walkTo(rootsNow(), shown, 'read')
     try {
       const stat = followToStat(walk)
       if (!stat) throw new GatehouseError('FileNotFound', { path: shown })
@@ -195,7 +196,7 @@ export const watchPath = async (
     }
   }
   const recursive = options.recursive && only === null
-  const watch = new PathWatch(roots, { recursive, only }, listener, withheld)
+  const watch = new PathWatch(rootsNow, { recursive, only }, listener, withheld)
   try {
     await watch.add(path, dir, false)
     return watch

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { GatehouseError } from '@gatehouse/contract'
+import type { Fingerprint } from '../ports/files.ts'
 import { failure } from './failure.ts'
 import { isMissing } from './place-walk.ts'
 import type { Roots } from './roots.ts'
@@ -13,6 +14,7 @@ export type StreamOptions = {
   readonly createParents: boolean
   readonly mustBeNew: boolean
   readonly sha256?: string
+  readonly bound?: Fingerprint | null | undefined
 }
 
 /** A root that was deleted and made again is opened anew; nothing of the stream is asked for before. */
@@ -38,7 +40,8 @@ export const writeStream = async (
     const sum = createHash('sha256')
     let size_bytes = 0
     let sha256 = ''
-    await publishFile(deps.temps, place, { replace: !options.mustBeNew }, async (fd) => {
+    const { mustBeNew, bound } = options
+    await publishFile(deps.temps, place, { replace: !mustBeNew, bound }, async (fd) => {
       for await (const chunk of chunks) {
         sum.update(chunk)
         size_bytes += chunk.length

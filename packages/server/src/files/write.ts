@@ -1,6 +1,5 @@
 import {
   accessSync,
-  type BigIntStats,
   constants,
   fchmodSync,
   fchownSync,
@@ -9,11 +8,13 @@ import {
   type Stats,
 } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
+import type { Fingerprint } from '../ports/files.ts'
 import { digestFile, digestOf } from './digest.ts'
 import type { Dir } from './dir.ts'
 import { failure } from './failure.ts'
 import { leafStat, letGo, openThere } from './open.ts'
 import { walkToPlace } from './place-walk.ts'
+import { sameVersion, verifyBound } from './print.ts'
 import { rename } from './publish.ts'
 import type { Roots } from './roots.ts'
 import type { Temps } from './temps.ts'
@@ -24,6 +25,7 @@ export type WriteOptions = {
   readonly createParents: boolean
   readonly ifSha256?: string
   readonly mustBeNew?: boolean
+  readonly bound?: Fingerprint | null | undefined
 }
 
 export type Written = {
@@ -94,9 +96,6 @@ export const openPlace = (
   }
 }
 
-const sameVersion = (a: BigIntStats, b: BigIntStats | undefined): boolean =>
-  a.dev === b?.dev && a.ino === b.ino && a.size === b.size && a.ctimeNs === b.ctimeNs
-
 /**
  * Compares the file with the digest that the caller saw, and returns a last look to be taken right before
  * the rename. Nothing of ours comes between that look and the rename; another process still could.
@@ -142,10 +141,14 @@ export const publishFile = async (
     /** Permission bits of a file that was not there before. */
     readonly mode?: number
     readonly verify?: () => Promise<() => boolean>
+    /** Fingerprint of what a person agreed to see replaced; null where nobody had to. */
+    readonly bound?: Fingerprint | null | undefined
   },
   fill: (fd: number) => Promise<void>,
 ): Promise<void> => {
   const { dir } = place
+  // Links were followed on the way here: one that stands at the place by now is another thing.
+  const names = options.bound ? [{ ...place, bound: { ...options.bound, link: null } }] : []
   const temp = await temps.createFile(dir)
   try {
     try {
@@ -155,7 +158,11 @@ export const publishFile = async (
     } finally {
       letGo(temp.fd)
     }
-    for (let unchanged = false; !unchanged; ) unchanged = (await options.verify?.())?.() ?? true
+    for (let unchanged = false; !unchanged; ) {
+      const isOld = await options.verify?.()
+      const isBound = await verifyBound(names)
+      unchanged = (isOld?.() ?? true) && isBound()
+    }
     if (!dir.holds()) throw new GatehouseError('PathOutOfScope', { path: place.path })
     rename({ dir, name: temp.name }, { dir, name: place.name }, options)
     temps.published(temp.name)
@@ -172,7 +179,7 @@ export const writeFile = async (
   bytes: Uint8Array,
   options: WriteOptions,
 ): Promise<Written> => {
-  const { createParents, ifSha256, mustBeNew = false } = options
+  const { createParents, ifSha256, mustBeNew = false, bound } = options
   const { denyHardlinks } = deps
   const place = openPlace(deps.roots, shown, { createParents, denyHardlinks })
   try {
@@ -183,7 +190,7 @@ export const writeFile = async (
     await publishFile(
       deps.temps,
       place,
-      { replace: !mustBeNew, ...(verify ? { verify } : {}) },
+      { replace: !mustBeNew, bound, ...(verify ? { verify } : {}) },
       (fd) => writeAll(fd, bytes),
     )
     return { path: place.path, size_bytes: bytes.length, sha256, created: !place.old }

@@ -23,6 +23,8 @@ export type ToGate =
   /** With the socket of a connection, and what was read from it. */
   | { readonly kind: 'connection'; readonly head: Uint8Array }
   | { readonly kind: 'envelope'; readonly envelope: Envelope }
+  /** Another gate process ended: it answers nothing any more. */
+  | { readonly kind: 'lost'; readonly index: number }
   | { readonly kind: 'stop' }
 
 /** The other way. */

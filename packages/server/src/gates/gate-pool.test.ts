@@ -29,15 +29,16 @@ process.on('message', ({ kind }) => {
 })`
 
 /** A pool with one process beside the first; the program of that one is what `become` was given last. */
-const openPool = () => {
+const openPool = (count = 2) => {
   const folder = makeTemporaryFolder()
   const program = join(folder, 'gate.mjs')
   const log = { debug() {}, info() {}, warn() {}, error() {} }
-  const pool = new GatePool({ count: 2, program: pathToFileURL(program), log })
+  const pool = new GatePool({ count, program: pathToFileURL(program), log })
   return {
     at: (name: string) => join(folder, name),
     become: (text: string) => writeFileSync(program, text),
     start: () => pool.start({ flags: {}, page: '', address: '', ports: [], nodeIdentity: null }),
+    pool,
     /** Why the second process does not serve; null where it answers. */
     fault: () =>
       pool.link.ask(1, 'facts', null).then(
@@ -90,4 +91,35 @@ test('a process that the system does not even begin is started again', async () 
   rmSync(at('end'))
   process.execPath = execPath
   await expect.poll(pool.fault).toBeNull()
+})
+
+/** Asks the third process as soon as it is asked itself, and says how that ended. The third never answers. */
+const asking = (end: string) => `
+import { existsSync } from 'node:fs'
+let own = 0
+let asked = null
+const send = (envelope) => process.send({ kind: 'envelope', envelope })
+process.on('message', ({ kind, begin, envelope, index }) => {
+  if (kind === 'stop') process.exit()
+  if (kind === 'begin') {
+    own = begin.index
+    process.send({ kind: 'ready' })
+    if (own === 2) setInterval(() => existsSync('${end}') && process.exit(3), 10)
+  }
+  if (kind === 'envelope' && own === 1) {
+    asked = envelope
+    send({ kind: 'question', id: 7, from: 1, to: 2, question: 'facts', given: null })
+  }
+  if (kind === 'lost' && asked)
+    send({ kind: 'answer', id: asked.id, from: 1, to: asked.from, answer: { lost: index } })
+})`
+
+test('a process that asked another one hears that it ended', async () => {
+  await using pool = openPool(3)
+  pool.become(asking(pool.at('end')))
+  await pool.start()
+  const answer = pool.pool.link.ask(1, 'facts', null)
+  writeFileSync(pool.at('end'), '')
+  expect(await answer).toEqual({ lost: 2 })
+  rmSync(pool.at('end'))
 })

@@ -47,6 +47,7 @@ class Gate {
   readonly #shared: Shared
   readonly #link: GateLink
   readonly #relay: (envelope: Envelope) => void
+  readonly #lost: (index: number) => void
   #child: ChildProcess | null = null
   #isReady = false
   #stopping = false
@@ -64,12 +65,14 @@ class Gate {
     shared: Shared,
     link: GateLink,
     relay: (envelope: Envelope) => void,
+    lost: (index: number) => void,
   ) {
     this.index = index
     this.#parts = parts
     this.#shared = shared
     this.#link = link
     this.#relay = relay
+    this.#lost = lost
   }
 
   get isReady(): boolean {
@@ -131,6 +134,10 @@ class Gate {
     else this.#relay(refusalOf(envelope, this.index, this.fault))
   }
 
+  tellLost(index: number): void {
+    this.#post({ kind: 'lost', index })
+  }
+
   /** Gives a connection away. Whether there was somebody to take it. */
   hand(socket: Socket, head: Buffer): boolean {
     if (!this.#isReady || !this.#child?.connected) return false
@@ -170,7 +177,7 @@ class Gate {
   #ended(startedMs: number, how: string): void {
     this.#isReady = false
     this.#child = null
-    this.#link.lost(this.index)
+    this.#lost(this.index)
     if (this.#stopping) return
     const said = this.#refusal ? `does not start: ${this.#refusal}` : how
     this.fault = `it ${said}, and is started again`
@@ -204,7 +211,12 @@ export class GatePool implements AsyncDisposable {
   async start(shared: Shared): Promise<void> {
     this.#gates = Array.from(
       { length: this.#parts.count - 1 },
-      (_, at) => new Gate(at + 1, this.#parts, shared, this.link, (one) => this.#pass(one)),
+      (_, at) =>
+        new Gate(
+          ...([at + 1, this.#parts, shared, this.link] as const),
+          (one) => this.#pass(one),
+          (index) => this.#lost(index),
+        ),
     )
     for (const envelope of this.#early.splice(0)) this.#pass(envelope)
     await Promise.all(this.#gates.map((gate) => gate.start()))
@@ -218,6 +230,12 @@ export class GatePool implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#gates.map((gate) => gate.stop()))
+  }
+
+  /** Tells all that one ended: what they asked it would wait for an answer until its time is up. */
+  #lost(index: number): void {
+    this.link.lost(index)
+    for (const gate of this.#gates) if (gate.index !== index) gate.tellLost(index)
   }
 
   #pass(envelope: Envelope): void {

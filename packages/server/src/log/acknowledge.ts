@@ -50,7 +50,7 @@ const acceptOwn = async (
   reason: string,
   by: By,
 ): Promise<void> => {
-  const { state } = writer.standing
+  const { state, alarm: shown } = writer.standing
   const { all: digest, entries: exported } = await inspector.digest(state.size)
   const newest = await roots.newestAt()
   const entry = await writer.append({
@@ -62,7 +62,9 @@ const acceptOwn = async (
       ...{ exported, head: state.head, peaks: state.peaks },
     },
   })
-  writer.change({ alarm: null, baseline: { ...state, digest } })
+  // A finding that came meanwhile is still to be shown: nothing finds it a second time.
+  const { alarm } = writer.standing
+  writer.change({ alarm: alarm === shown ? null : alarm, baseline: { ...state, digest } })
   await writer.exclusive(rebuild)
   // Other nodes read what is left of it.
   if (!isCopied) return

@@ -277,7 +277,8 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     checkHead()
     if (parts.files.takeForeign()) {
       changes += 1
-      await writer.exclusive(async () => writer.evict()).catch(() => undefined)
+      // In this turn: the next group would be written behind what is to go, and would go with it.
+      writer.evict()
     }
     if (await others.takeForeign()) {
       changes += 1

@@ -10,6 +10,7 @@ import { hashing } from './hashing.ts'
 import { parsePublicKey } from './keys.ts'
 import { LogReader } from './log-files.ts'
 import { readCheckpoints } from './note.ts'
+import { setAsideFile } from './set-aside.ts'
 import { headFile } from './signed-head.ts'
 import { draft, everything, frameAt, writeEntries } from './testing.ts'
 
@@ -153,6 +154,63 @@ test('a removed head shows on the next query, and stays shown over a restart', a
   expect(await ask(bench)).toMatchObject({ integrity: 'failed', kind: 'anchor_missing' })
 })
 
+/** What somebody does behind the log's back, and a look at the log. */
+const meddle = async (bench: Bench, act: () => void): Promise<void> => {
+  act()
+  await bench.log.find('aud-of-nobody')
+}
+const removeHead = (bench: Bench): void => fs.rmSync(path.join(bench.directory, headFile))
+
+test('what is found while a transaction commits stays found, also over a restart', async () => {
+  await using bench = await openBench()
+  await bench.fill(10)
+  bench.store.committing = () => meddle(bench, () => removeHead(bench))
+  await bench.log.transaction(async (tx) => tx.append(draft({ kind: 'act' })))
+  bench.store.committing = async () => undefined
+  const found = { integrity: 'failed', kind: 'anchor_missing', total: 11 }
+  expect(await ask(bench)).toMatchObject(found)
+  await bench.reopen()
+  expect(await ask(bench)).toMatchObject(found)
+  expect((await bench.log.acknowledge('seen')).integrity).toBe('verified')
+})
+
+/** Writes behind the last entry what is no entry. */
+const junk = 'of nobody'
+const putJunk = (bench: Bench, last: number): void => {
+  const { file, at, bytes } = frameAt(bench.directory, last)
+  const fd = fs.openSync(file, 'r+')
+  fs.writeSync(fd, junk, at + bytes)
+  fs.closeSync(fd)
+}
+
+/** Each has the log write an entry after the files were looked at. */
+const beingWritten: Record<string, (bench: Bench) => Promise<unknown>> = {
+  'waits its turn': (bench) => {
+    const written = bench.log.append(draft())
+    return Promise.all([written, meddle(bench, () => putJunk(bench, 9))])
+  },
+  'is of a transaction that commits': async (bench) => {
+    const looks: Promise<void>[] = []
+    bench.store.committing = async () => {
+      if (looks.length === 0) looks.push(meddle(bench, () => putJunk(bench, 9)))
+    }
+    await bench.log.transaction(async (tx) => tx.append(draft({ kind: 'act' })))
+    await looks[0]
+  },
+}
+
+for (const [name, write] of Object.entries(beingWritten)) {
+  test(`an entry that ${name} while bytes of somebody else are taken out does not go with them`, async () => {
+    await using bench = await openBench()
+    await bench.fill(10)
+    await write(bench)
+    expect(bench.entries()).toHaveLength(11)
+    expect(await bench.log.verify()).toMatchObject({ integrity: 'verified', verified_through: 10 })
+    const kept = fs.readFileSync(path.join(bench.directory, setAsideFile), 'utf8')
+    expect(kept).toContain(Buffer.from(junk).toString('base64'))
+  })
+}
+
 const whileStopped: Record<string, (bench: Bench) => string> = {
   'the last entries are removed': (bench) => {
     bench.tamper((entries) => void entries.splice(25))
@@ -257,6 +315,21 @@ test('what was acknowledged may not change again', async () => {
   expect((await bench.log.verify()).integrity).toBe('verified')
   tamperWith(bench, 7, (body) => body.replace('denied!', 'pending'))
   expect(await bench.log.verify()).toMatchObject({ integrity: 'failed', first_bad_seq: 7 })
+})
+
+test('what is found while a person acknowledges something else is still to be acknowledged', async () => {
+  await using bench = await openBench()
+  await bench.fill(30)
+  tamperWith(bench, 7, (body) => body.replace('success', 'denied!'))
+  bench.store.before = () => {
+    bench.store.before = () => undefined
+    void meddle(bench, () => removeHead(bench))
+  }
+  expect(await bench.log.acknowledge('seen')).toMatchObject({
+    integrity: 'failed',
+    kind: 'anchor_missing',
+  })
+  expect((await bench.log.acknowledge('seen as well')).integrity).toBe('verified')
 })
 
 test('a log that is longer than its head is taken in where this service sealed it', async () => {

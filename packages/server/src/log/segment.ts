@@ -223,8 +223,10 @@ export class Segment {
     }
   }
 
+  /** A frame was written behind the last one, in the place of whatever lay there. */
   add(frame: Placed): void {
     this.#frames?.push(frame)
+    this.#residue = null
   }
 
   /** Frames are looked for anew when they are next asked for. */

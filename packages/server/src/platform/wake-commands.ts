@@ -23,6 +23,12 @@ const endGroup = ({ pid }: ChildProcess, signal: NodeJS.Signals): void => {
 }
 
 type Running = { readonly child: ChildProcess; readonly ended: Promise<unknown> }
+type Command = {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly wakeId: string
+}
+type Waiting = { readonly wakeId: string; readonly stillWanted: () => Promise<boolean> }
 
 /** First politely; what is left of their groups is killed. */
 const endAll = async (left: readonly Running[]): Promise<void> => {
@@ -37,30 +43,34 @@ const endAll = async (left: readonly Running[]): Promise<void> => {
   signalAll('SIGKILL')
 }
 
+const spawnFor = (
+  { environment, folder }: WakeCommandOptions,
+  agent: string,
+  { program, args, wakeId }: Command,
+): ChildProcess =>
+  spawn(program, args, {
+    cwd: folder,
+    env: { ...environment, GATEHOUSE_AGENT: agent, GATEHOUSE_WAKE_ID: wakeId },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    shell: false,
+    // A group of its own, so that what it starts ends with it.
+    detached: true,
+  })
+
 /**
- * Starts what an operator wrote down for an agent's wakes: one at a time for each agent, without a shell,
- * ended with the service. What the wake said is not handed over: it comes from anybody on this machine,
- * and the agent reads it through the gate.
+ * Starts what an operator wrote down for an agent's wakes: one at a time for each agent, and once more for the
+ * newest wake that came while it ran, without a shell, ended with the service. What the wake said is not handed
+ * over: it comes from anybody on this machine, and the agent reads it through the gate.
  */
 export const createWakeCommands = (options: WakeCommandOptions): WakeCommands => {
-  const { commands, environment, folder, log } = options
+  const { commands, log } = options
   const running = new Map<string, Running>()
+  const waiting = new Map<string, Waiting>()
   let closed = false
 
-  const launch = (
-    agent: string,
-    program: string,
-    args: readonly string[],
-    wakeId: string,
-  ): void => {
-    const child = spawn(program, args, {
-      cwd: folder,
-      env: { ...environment, GATEHOUSE_AGENT: agent, GATEHOUSE_WAKE_ID: wakeId },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      shell: false,
-      // A group of its own, so that what it starts ends with it.
-      detached: true,
-    })
+  const launch = (agent: string, command: Command): void => {
+    const { program } = command
+    const child = spawnFor(options, agent, command)
     let output = ''
     const keep = (chunk: Buffer) => {
       output = (output + chunk.toString('utf8')).slice(-outputKept)
@@ -69,11 +79,14 @@ export const createWakeCommands = (options: WakeCommandOptions): WakeCommands =>
     child.stderr?.on('data', keep)
     child.once('error', (cause) => {
       running.delete(agent)
+      // A start for the wakes since then would fail too, and so on without an end.
+      waiting.delete(agent)
       log.error({ err: cause, agent, command: program }, 'the on_wake command could not be started')
     })
     child.once('exit', (code, signal) => {
       running.delete(agent)
       log.info({ agent, command: program, code, signal, output }, 'the on_wake command ended')
+      void startAgain(agent)
     })
     const ended = new Promise((resolve) => {
       child.once('exit', resolve)
@@ -82,22 +95,33 @@ export const createWakeCommands = (options: WakeCommandOptions): WakeCommands =>
     running.set(agent, { child, ended })
   }
 
+  const start: WakeCommands['start'] = (agent, wakeId, stillWanted) => {
+    const [program, ...args] = Object.hasOwn(commands, agent) ? (commands[agent] ?? []) : []
+    if (program === undefined || closed) return 'none'
+    if (running.has(agent)) {
+      waiting.set(agent, { wakeId, stillWanted })
+      return 'running'
+    }
+    try {
+      launch(agent, { program, args, wakeId })
+      return 'started'
+    } catch (cause) {
+      log.error({ err: cause, agent, command: program }, 'the on_wake command could not be started')
+      return 'none'
+    }
+  }
+
+  /** Wakes that the program did not look for any more before it ended are in the next one's briefing. */
+  const startAgain = async (agent: string): Promise<void> => {
+    const next = waiting.get(agent)
+    waiting.delete(agent)
+    if (!next || !(await next.stillWanted())) return
+    // One that a later wake started meanwhile learns of this wake too.
+    if (!running.has(agent)) start(agent, next.wakeId, next.stillWanted)
+  }
+
   return {
-    start(agent, wakeId) {
-      const [program, ...args] = Object.hasOwn(commands, agent) ? (commands[agent] ?? []) : []
-      if (program === undefined || closed) return 'none'
-      if (running.has(agent)) return 'running'
-      try {
-        launch(agent, program, args, wakeId)
-        return 'started'
-      } catch (cause) {
-        log.error(
-          { err: cause, agent, command: program },
-          'the on_wake command could not be started',
-        )
-        return 'none'
-      }
-    },
+    start,
 
     async [Symbol.asyncDispose]() {
       closed = true

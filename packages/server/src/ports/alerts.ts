@@ -35,6 +35,9 @@ export interface AlertStore {
   /** Must return the open alert with this key, or null. */
   findOpen(dedupKey: string): Promise<StoredAlert | null>
 
+  /** Must return the newest alert with this key that is not resolved, or null. */
+  findUnresolved(dedupKey: string): Promise<StoredAlert | null>
+
   /** Must store `next` only if status and count are still those of `current`, and say whether it did. */
   replace(current: StoredAlert, next: StoredAlert): Promise<boolean>
 

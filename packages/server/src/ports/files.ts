@@ -21,6 +21,12 @@ export type FileEntry = {
   readonly modified_at: string
 }
 
+/**
+ * Thing at a path: canonical path, a last link, type, dev, inode, and sha256 of a small file, else its version. All
+ * null but the path where no file or folder is there.
+ */
+export type Fingerprint = Readonly<Record<string, string | null>>
+
 /** A place in the two forms that policy may speak of; `relative` is absolute outside of the workspace. */
 export type Told = { readonly absolute: string; readonly relative: string }
 
@@ -62,6 +68,8 @@ export type TrashedItem = {
  * for a link meanwhile leads it outside. Raises `PathOutOfScope`, `InvalidPath`, `FileNotFound`,
  * `NotARegularFile`, `NotADirectory`, `IsADirectory`, `ReadOnlyRoot`, `ProtectedPath`, `TooManyLinks`,
  * `PermissionRefused`, `StorageFull`, `AlreadyExists`, `DirectoryNotEmpty`, `FileChanged`, `FileTooLarge`.
+ * Given `bound`, the fingerprint of what a person agreed to see changed, it must act on that or raise
+ * `ApprovalStale`: compared in the turn of the change, not before.
  * Where it was opened with a `Reach`, every method asks about the place that its descriptors stand at and
  * acts through those; raises `PathNotPermitted`.
  */
@@ -138,6 +146,7 @@ export interface Files {
       readonly createParents: boolean
       readonly ifSha256?: string
       readonly mustBeNew?: boolean
+      readonly bound?: Fingerprint | null | undefined
     },
   ): Promise<{
     readonly path: string
@@ -158,6 +167,7 @@ export interface Files {
       readonly mustBeNew: boolean
       /** Digest that the whole content must have; anything else is not put in place. */
       readonly sha256?: string
+      readonly bound?: Fingerprint | null | undefined
     },
   ): Promise<{
     readonly path: string
@@ -166,23 +176,17 @@ export interface Files {
     readonly created: boolean
   }>
 
+  /** Must not lose what was added, whoever else adds to the file or replaces it at the same time. */
   append(
     path: string,
     bytes: Uint8Array,
+    options?: { readonly bound?: Fingerprint | null | undefined },
   ): Promise<{ readonly path: string; readonly size_bytes: number }>
 
   /** A folder that holds anything which the `Reach` does not permit is refused before anything is done. */
-  copy(
-    source: string,
-    destination: string,
-    options: { readonly overwrite: boolean },
-  ): Promise<CopyResult>
+  copy(source: string, destination: string, options: CopyOptions): Promise<CopyResult>
 
-  move(
-    source: string,
-    destination: string,
-    options: { readonly overwrite: boolean },
-  ): Promise<CopyResult>
+  move(source: string, destination: string, options: CopyOptions): Promise<CopyResult>
 
   makeDirectory(
     path: string,
@@ -190,7 +194,10 @@ export interface Files {
   ): Promise<{ readonly path: string; readonly created: boolean }>
 
   /** Must move it into the root's trash, from where `restore` brings it back for seven days. */
-  trash(path: string, options: { readonly recursive: boolean }): Promise<Trashed>
+  trash(
+    path: string,
+    options: { readonly recursive: boolean; readonly bound?: Fingerprint | null | undefined },
+  ): Promise<Trashed>
 
   /** Item that `restore` would bring back, with its time. Raises `TrashNotFound`, `PathNotPermitted`. */
   trashed(trashId: string): Promise<TrashedItem>
@@ -218,13 +225,21 @@ export interface Files {
   pin(path: string, options: { readonly writable: boolean }): PinnedFolder
 
   /**
-   * Fingerprint of a path now, for the digest of an approval: canonical path, dev, inode, sha256 of a small
-   * file. With `entry` a last link is what is meant, not what it leads to.
+   * Fingerprint of a path now, for the digest of an approval. With `entry` a last link is what is meant, not what it
+   * leads to.
    */
   fingerprint(
     path: string,
     options?: { readonly entry?: boolean; readonly argument?: string },
-  ): Promise<Readonly<Record<string, string | null>>>
+  ): Promise<Fingerprint>
+}
+
+export type CopyOptions = {
+  readonly overwrite: boolean
+  readonly bound?:
+    | { readonly source: Fingerprint; readonly destination: Fingerprint | null }
+    | null
+    | undefined
 }
 
 export type CopyResult = {

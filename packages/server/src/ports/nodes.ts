@@ -30,9 +30,9 @@ export interface NodeStore {
     seen: Pick<StoredNode, 'seen_ms' | 'facts_json'>,
   ): Promise<StoredNode['state'] | null>
 
-  /** Must say whether there was such a node. */
-  setState(name: string, state: StoredNode['state']): Promise<boolean>
+  /** Must say whether there was such a node; with `from`, whether there was one in that state, and change no other. */
+  setState(name: string, state: StoredNode['state'], from?: StoredNode['state']): Promise<boolean>
 
-  /** Must say whether there was such a node. */
-  remove(name: string): Promise<boolean>
+  /** Must say whether there was such a node; with `seenMs`, whether it was last seen then, and remove no other. */
+  remove(name: string, seenMs?: number): Promise<boolean>
 }

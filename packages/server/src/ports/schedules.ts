@@ -35,6 +35,9 @@ export interface ScheduleStore {
     readonly offset: number
   }): Promise<{ readonly schedules: readonly StoredSchedule[]; readonly total: number }>
 
+  /** Must return active ones whose time came at or before the moment and of which no job waits or runs, the longest due first. */
+  listStalled(nowMs: number, limit: number): Promise<readonly StoredSchedule[]>
+
   /** Must delete what ended before the moment. */
   prune(endedBeforeMs: number): Promise<void>
 }

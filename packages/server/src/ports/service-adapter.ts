@@ -92,7 +92,7 @@ export type WriteReason = {
   readonly fix?: string
 }
 
-/** Outcome of an attempt. Anything thrown counts as `unknown`. */
+/** Outcome of an attempt. Anything thrown counts as `unknown`, unless `execute` had told of the result. */
 export type WriteOutcome =
   | {
       readonly kind: 'executed'
@@ -170,12 +170,17 @@ export interface ServiceOperation<C = unknown> {
   /** Must change nothing. What it returns is durable before `execute` is called. May throw: it is tried again. */
   capture(service: C, write: ServiceWrite, signal: AbortSignal): Promise<Capture | CaptureRefusal>
 
-  /** Is called at most once for each time that a write is provably not executed. */
+  /**
+   * Is called at most once for each time that a write is provably not executed. Must call `executed` with the result
+   * as soon as the service has taken the write, where more comes after that and `prove` may not find it, as with a mail
+   * before its copy is kept: that result stands if the rest throws or is cut off.
+   */
   execute(
     service: C,
     write: ServiceWrite,
     capture: Capture,
     signal: AbortSignal,
+    executed: (result: JsonObject) => void,
   ): Promise<WriteOutcome>
 
   /** Must change nothing. Asked after an unknown outcome and after a crash. */

@@ -33,6 +33,13 @@ export interface WakeStore {
 
 /** The commands that an operator set for wakes. They run with the rights of the service itself. */
 export interface WakeCommands extends AsyncDisposable {
-  /** Must start the agent's command unless it runs already, and say what it did. Must never throw. */
-  start(agent: string, wakeId: string): 'started' | 'running' | 'none'
+  /**
+   * Must start the agent's command, and say what it did. Where it runs already, must start it once more after
+   * that has ended, for the newest wake that met it and if `stillWanted`, which never rejects. Must never throw.
+   */
+  start(
+    agent: string,
+    wakeId: string,
+    stillWanted: () => Promise<boolean>,
+  ): 'started' | 'running' | 'none'
 }

@@ -111,8 +111,8 @@ export interface WriteStore {
   /** By service; services without any may be missing. */
   counts(): Promise<ReadonlyMap<string, WriteCounts>>
 
-  /** Must return buffered ones of a service or an agent, at most 1,000. */
-  listBuffered(
+  /** Must return those of a service or an agent of which nothing was sent yet, buffered or `capturing`; at most 1,000. */
+  listUnsent(
     of: { readonly service: string } | { readonly agent: string },
   ): Promise<readonly StoredWrite[]>
 
@@ -177,5 +177,6 @@ export interface RollbackStore {
 
   /** Must turn ready and refused ones whose time ended at or before the moment of the service clock into expired ones, and drop their captures. */
   expire(nowMs: number): Promise<void>
+  /** Must drop the points of a service, and what stood before any of its writes, also of one that is being sent. */
   removeOfService(service: string): Promise<void>
 }

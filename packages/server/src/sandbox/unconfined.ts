@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readlinkSync, realpathSync } from 'node:fs'
-import { createConnection, createServer, type Server } from 'node:net'
+import { createConnection, createServer, type Server, type Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import { GatehouseError } from '@gatehouse/contract'
 import { describeSystemFailure } from '../domain/system-failure.ts'
 import type { SandboxChild, SandboxExit, SandboxSpec } from '../ports/sandbox.ts'
@@ -48,6 +49,38 @@ const assertPossible = (spec: SandboxSpec): void => {
   }
 }
 
+/** From the end of a program, or the last look, to the next look at whether its outputs are read. */
+const lookMs = 100
+/** More than a system keeps of an output that is not read yet, also one whose buffers were enlarged. */
+const unreadBytesMax = 32 * 1024 * 1024
+
+/**
+ * Closes an output of a program that has ended once all that the program wrote is read: what left its group can
+ * hold the other end open for as long as it likes, and write on.
+ */
+const closeOnceRead = (output: Socket): void => {
+  if (output.closed) return
+  const before = output.bytesRead
+  let last: number | null = null
+  const look = setInterval(() => {
+    const { bytesRead, readableLength, readableHighWaterMark } = output
+    // The system is asked for more only while less than the mark waits here: this much was all that it had.
+    const isRead = last !== null && bytesRead - last < readableHighWaterMark
+    last = readableLength === 0 ? bytesRead : null
+    if ((isRead && last !== null) || bytesRead - before > unreadBytesMax) output.destroy()
+  }, lookMs)
+  output.once('close', () => clearInterval(look))
+}
+
+/** An output that was closed here has ended for its reader. */
+async function* toEnd(output: Readable): AsyncIterable<Uint8Array> {
+  try {
+    yield* output
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw cause
+  }
+}
+
 /**
  * Runs a program as the service itself would: what an operator chose in words, and what every entry of
  * the log then says. Its group ends with it; what leaves the group does not.
@@ -88,6 +121,7 @@ export const spawnUnconfined = async (spec: SandboxSpec): Promise<SandboxChild> 
     child.once('exit', (code, signal) => {
       group('SIGKILL')
       relay?.close()
+      for (const output of [child.stdout, child.stderr]) closeOnceRead(output as Socket)
       const duration_ms = Math.round(performance.now() - startedMs)
       resolve({ code, signal, usage: { duration_ms, cpu_ms: null, memory_bytes_max: null } })
     })
@@ -96,8 +130,8 @@ export const spawnUnconfined = async (spec: SandboxSpec): Promise<SandboxChild> 
     pid: child.pid as number,
     backend: 'unconfined',
     stdin: inputOf(child.stdin),
-    stdout: child.stdout,
-    stderr: child.stderr,
+    stdout: toEnd(child.stdout),
+    stderr: toEnd(child.stderr),
     exited,
     signal: (name) => group(name as NodeJS.Signals),
     async end(graceMs) {

@@ -212,6 +212,20 @@ describe('an entry that somebody without a key put behind the last one', () => {
     expect(JSON.stringify(page.entries)).not.toContain(forgedId)
   })
 
+  test('of a running service is named where an entry waits its turn, which then takes its place', async () => {
+    const folder = newFolder()
+    await using log = await openLog(folder)
+    await log.fill(3)
+    const waiting = log.auditLog.append(draft())
+    forge(folder)
+    const page = log.auditLog.query(filter)
+    const { id, seq } = await waiting
+    await page
+    await expectNamed(log, folder, 3)
+    expect((await log.auditLog.find(id))?.seq).toBe(seq)
+    expect(entriesIn(logOf(folder)).map((entry) => entry.seq)).toEqual([0, 1, 2, 3])
+  })
+
   test('is found where the head was taken away as well', async () => {
     const folder = newFolder()
     {

@@ -10,6 +10,7 @@ import {
   SmtpReceiver,
   type SmtpReceiverOptions,
 } from '@gatehouse/testkit/mail-server/smtp-receiver'
+import { TcpGate } from '@gatehouse/testkit/mail-server/tcp-gate'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MailRig, mailText, openRig, outgoing } from '../mail/kit.ts'
@@ -192,6 +193,26 @@ describe.skipIf(!hasProgram('dovecot'))('sending mail', () => {
     await using rig = await openRig({ imapPort: 1 }, smtp)
     const { outcome } = await sendWith(rig, outgoing())
     expect(outcome.kind).toBe('executed')
+    expect(smtp.deliveries).toHaveLength(1)
+  })
+
+  test('that a mail was taken is told before its copy is kept, which may hang', async () => {
+    await using smtp = await receive()
+    await using gate = await TcpGate.open(server.imapPort)
+    gate.behave({ kind: 'silent' })
+    await using rig = await openRig({ imapPort: gate.port }, smtp)
+    const write = rig.write('send', outgoing())
+    const cut = new AbortController()
+    const told: JsonObject[] = []
+    const executed = (result: JsonObject) => {
+      told.push(result)
+      cut.abort()
+    }
+    await rig
+      .operation('send')
+      .execute(rig.account, write, await rig.capture(write), cut.signal, executed)
+    const { message_id } = write.arguments
+    expect(told).toMatchObject([{ message_id, sent_copy: expect.stringMatching(/^unknown:/) }])
     expect(smtp.deliveries).toHaveLength(1)
   })
 

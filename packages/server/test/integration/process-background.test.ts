@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import type { Process, ProcessLog } from '@gatehouse/contract'
 import type { Kit } from '@gatehouse/testkit'
 import { hasProgram } from '@gatehouse/testkit/programs'
+import { replacing } from '@gatehouse/testkit/replacing'
 import { describe, expect, test } from 'vitest'
 import { survivors } from '../../../../test/support/survivors.ts'
+import type { Storage } from '../../src/ports/storage.ts'
 import { dataOf, failureOf, freely, openProcessKit } from './process-kit.ts'
 
 const marked = () => `marked-${Math.random().toString(36).slice(2)}`
@@ -185,6 +187,41 @@ describe.skipIf(!hasProgram('bwrap'))('processes in the background', () => {
       .toMatchObject({ state: 'completed', exit_code: 4 })
     clearInterval(turn)
     expect(await kit.audit({ capability: 'process.ended' })).toHaveLength(1)
+  })
+
+  test('go on where they began before the start of the service had ended, and only those', async () => {
+    let starts: (() => Promise<void>) | null = null
+    await using kit = await openProcessKit(freely, {
+      startsLater: true,
+      ports: (name, port) => {
+        if (name !== 'storage') return port
+        const storage = port as unknown as Storage
+        const processes = replacing(storage.processes, {
+          async insert(process) {
+            await storage.processes.insert(process)
+            await starts?.()
+          },
+        })
+        return replacing(storage, { processes }) as never
+      },
+    })
+    const script = `$| = 1; print "ready\\n"; ${untilGo}; exit 4`
+    const program = { command: 'perl', args: ['-e', script], background: true }
+    const early = await start(kit, program)
+    const began = await kit.storage.processes.find(early)
+    if (!began) throw new Error('it is not on record')
+    const left = Array.from({ length: 300 }, (_, at) => ({ ...began, id: `proc-left-${at}` }))
+    for (const one of left) await kit.storage.processes.insert(one)
+    starts = () => kit.app.start()
+    const atOnce = await start(kit, program)
+    const listed = { state: 'interrupted', limit: 1, offset: 0 } as const
+    expect((await kit.storage.processes.list(listed)).total).toBe(left.length)
+    for (const id of [early, atOnce]) expect((await monitor(kit, id)).state).toBe('running')
+    writeFileSync(join(kit.workspace('alpha'), 'go'), '')
+    for (const id of [early, atOnce])
+      await expect
+        .poll(() => monitor(kit, id))
+        .toMatchObject({ state: 'completed', exit_code: 4, detail: null })
   })
 
   test('belong to their agent: to others they do not exist', async () => {

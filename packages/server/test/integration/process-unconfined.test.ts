@@ -38,3 +38,16 @@ test('where an operator chose to go without, the person who approves and the log
   await expect(kit.decide(changed, 'approve')).rejects.toMatchObject({ type: 'ApprovalStale' })
   expect(existsSync(join(kit.workspace('alpha'), 'MARK'))).toBe(false)
 })
+
+test('a program is over once it has ended, also where one that it left behind holds its output', async () => {
+  await using kit = await openProcessKit(freely, {}, 'unconfined')
+  // It tells its number once it has left the group, which ends with the program.
+  const left = `setsid sh -c 'echo $$ >pid; exec sleep 1000' & until [ -s pid ]; do sleep 0.01; done`
+  const args = ['-c', `${left}; cat pid`]
+  const ran = dataOf(await kit.invoke('alpha', 'process.run', { command: 'sh', args }))
+  // It lives on: what leaves the group does not end with it.
+  process.kill(Number(ran.stdout), 'SIGKILL')
+  expect(ran).toMatchObject({ state: 'completed', exit_code: 0 })
+  const listed = dataOf<object>(await kit.invoke('alpha', 'process.list', { state: 'running' }))
+  expect(listed).toMatchObject({ total: 0 })
+})

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -15,6 +16,7 @@ import {
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { GatehouseError } from '@gatehouse/contract'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -36,6 +38,24 @@ const binsOf = (programs: Readonly<Record<string, string | null>>): readonly str
     if (script === null) symlinkSync(`/usr/bin/${name}`, join(folder, name))
     else writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   return [folder]
+}
+
+/** A shell's words to leave a program behind in a group of its own, with the output open. */
+const leaving = (script: string): string =>
+  `setsid sh -c 'echo $$ >pid; ${script}' & until [ -s pid ]; do sleep 0.01; done`
+
+/** A kit without a sandbox that ends what was left behind, also after a test that waited for it in vain. */
+const openLeaving = (): SandboxKit => {
+  const kit = new SandboxKit({ mode: 'unconfined' })
+  onTestFinished(async () => {
+    try {
+      process.kill(Number(readFileSync(join(kit.workspace, 'pid'), 'utf8')), 'SIGKILL')
+    } catch {
+      // One that writes has ended with its output.
+    }
+    await kit[Symbol.asyncDispose]()
+  })
+  return kit
 }
 
 describe.runIf(process.platform === 'linux')('where no sandbox holds', () => {
@@ -109,6 +129,32 @@ describe.runIf(process.platform === 'linux')('where no sandbox holds', () => {
     expect(await kit.shell('true', { mounts: linked })).toMatchObject({ code: 0 })
     const late = await kit.shell('trap "" TERM; sleep 60 & wait; wait', { timeout_ms: 5_000 })
     expect(late).toMatchObject({ timed_out: true, signal: 'SIGKILL' })
+  })
+
+  test.each([
+    ['says nothing', 'exec sleep 1000'],
+    ['writes now and then', 'while echo more; do sleep 0.02; done'],
+    ['writes all the time', 'exec yes'],
+  ])('without one a program has ended also where what it left behind %s', async (_, left) => {
+    const kit = openLeaving()
+    const { code, stderr } = await kit.shell(`${leaving(left)}; echo done >&2`)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'done\n' })
+  })
+
+  test('and what it wrote itself is read whole, however late', async () => {
+    const kit = openLeaving()
+    const script = `${leaving('exec sleep 1000')}; head -c 150000 /dev/zero; echo done >&2`
+    const child = await kit.sandbox.spawn(kit.spec('/bin/sh', ['-c', script]))
+    await child.exited
+    let size = 0
+    for await (const chunk of child.stdout) {
+      // Longer than from one look at the output to the next.
+      if (size === 0) await setTimeout(400)
+      size += chunk.length
+    }
+    let said = ''
+    for await (const chunk of child.stderr) said += new TextDecoder().decode(chunk)
+    expect([size, said]).toEqual([150_000, 'done\n'])
   })
 
   test('without a sandbox the way out is the same proxy', async () => {

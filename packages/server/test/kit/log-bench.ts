@@ -22,6 +22,8 @@ class FailingStore {
   /** Called around each write; either may throw. */
   before: () => void = () => undefined
   after: () => void = () => undefined
+  /** Called in each transaction once its work is done, before it commits. */
+  committing: () => Promise<unknown> = async () => undefined
   readonly storage: Storage
 
   constructor(storage: Storage) {
@@ -35,7 +37,11 @@ class FailingStore {
       },
       transaction: async (work) => {
         this.before()
-        return storage.transaction(work)
+        return storage.transaction(async (tx) => {
+          const value = await work(tx)
+          await this.committing()
+          return value
+        })
       },
     }
   }

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } fro
 import { join } from 'node:path'
 import type { ModelJob } from '@gatehouse/contract'
 import { scriptModel } from '@gatehouse/testkit'
+import { replacing } from '@gatehouse/testkit/replacing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openCanary } from '../../src/outbound/testing.ts'
 import { type ModelKit, openModelKit } from './kit.ts'
@@ -417,6 +418,53 @@ describe('an installation', () => {
 })
 
 describe('an installed model', () => {
+  /** A kit in which `acts` is done once while the file is hashed to verify it. */
+  const openActing = async (acts: (kit: ModelKit) => Promise<unknown>) => {
+    let acting: (() => Promise<unknown>) | null = null
+    const kit = await openModelKit(source, {
+      change: (parts) => ({
+        ...parts,
+        files: replacing(parts.files, {
+          async hash(...asked) {
+            const found = await parts.files.hash(...asked)
+            const act = acting
+            acting = null
+            await act?.()
+            return found
+          },
+        }),
+      }),
+    })
+    await kit.installed('tiny')
+    acting = () => acts(kit)
+    return kit
+  }
+
+  test('that is removed while it is verified stays removed', async () => {
+    await using kit = await openActing((one) => one.kit.app.removeModel(one.op, { id: 'tiny' }))
+    await expect(kit.kit.app.verifyModel(kit.op, { id: 'tiny' })).rejects.toMatchObject({
+      type: 'ModelNotInstalled',
+    })
+    expect(await kit.show('tiny')).toMatchObject({ installed: false, problem: null })
+    expect((await kit.kit.app.health(kit.op)).components.models.status).toBe('healthy')
+  })
+
+  test('that is updated while it is verified stays updated', async () => {
+    const other = scriptModel({ seed: 9 })
+    source.file('/other.gguf', other)
+    await using kit = await openActing(async (one) => {
+      listing(entryOf('tiny', source.url('/other.gguf'), other))
+      await one.kit.app.refreshCatalog(one.op)
+      expect((await one.installed('tiny')).status).toBe('done')
+    })
+    await expect(kit.kit.app.verifyModel(kit.op, { id: 'tiny' })).rejects.toMatchObject({
+      type: 'ModelBusy',
+    })
+    const shown = { installed: true, sha256: sha256Of(other), problem: null }
+    expect(await kit.show('tiny')).toMatchObject(shown)
+    expect(await kit.kit.app.verifyModel(kit.op, { id: 'tiny' })).toMatchObject({ verified: true })
+  })
+
   test('whose bytes change is taken out of use when it is verified, and can be installed again', async () => {
     await using kit = await openModelKit(source)
     await kit.installed('tiny')
@@ -538,26 +586,5 @@ describe('an installed model', () => {
     })
     expect((await kit.installed('tiny')).status).toBe('done')
     expect(statSync(join(kit.folder, whole.name)).size).toBe(bytes.length)
-  })
-})
-
-test('tells what a model is, and whether it fits, from its first bytes alone', async () => {
-  const large = scriptModel({ type: 'F32', mode: 'random', dim: 128, ffn: 1_024, layers: 4 })
-  source.file('/large.gguf', large)
-  listing(entryOf('large', source.url('/large.gguf'), large))
-  await using kit = await openModelKit(source)
-  expect(large.length).toBeGreaterThan(5_000_000)
-  const model = await kit.kit.app.inspectModel(kit.op, { id: 'large' })
-  expect(model).toMatchObject({
-    installed: false,
-    partial_bytes: 0,
-    fit: { basis: 'header' },
-    header: { layers: 4 },
-  })
-  expect(source.of('/large.gguf').map(({ range }) => range)).toEqual(['bytes=0-1048575'])
-  // A source that ignores the range is stopped.
-  source.on('/large.gguf', (_request, response) => void response.writeHead(200).end(large))
-  expect(await kit.kit.app.inspectModel(kit.op, { id: 'large' })).toMatchObject({
-    fit: { basis: 'header' },
   })
 })

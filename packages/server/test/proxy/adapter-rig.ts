@@ -126,8 +126,12 @@ export abstract class AdapterRig<C extends AsyncDisposable> implements AsyncDisp
     return JSON.parse(JSON.stringify(found)) as Capture
   }
 
-  execute(write: ServiceWrite, capture: Capture) {
-    return this.operation(write.operation).execute(this.account, write, capture, never)
+  execute(
+    write: ServiceWrite,
+    capture: Capture,
+    executed: (result: JsonObject) => void = () => {},
+  ) {
+    return this.operation(write.operation).execute(this.account, write, capture, never, executed)
   }
 
   prove(write: ServiceWrite, capture: Capture) {

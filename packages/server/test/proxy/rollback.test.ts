@@ -1,4 +1,6 @@
+import type { FakeConnection } from '@gatehouse/testkit/fake-service'
 import { expect, test } from 'vitest'
+import type { ServiceAdapter } from '../../src/ports/service-adapter.ts'
 import type { StoredRollback } from '../../src/ports/writes.ts'
 import { openProxyKit } from './kit.ts'
 
@@ -179,4 +181,41 @@ test('a write that may have taken place can be undone by whoever looked', async 
   const rollback_id = String(failed.rollback_id)
   const preview = await kit.app.previewRollback(kit.operator(), { rollback_id })
   expect(preview).toMatchObject({ possible: false, differences: ['a now holds theirs'] })
+})
+
+test('a write that failed is not sent again while it is being undone', async () => {
+  const retried: string[] = []
+  let retry: (() => Promise<void>) | undefined
+  await using proxy = await openProxyKit({
+    adapter: (adapter): ServiceAdapter<FakeConnection> => ({
+      ...adapter,
+      operations: adapter.operations.map((operation) => ({
+        ...operation,
+        async undo(...given) {
+          await retry?.()
+          return operation.undo(...given)
+        },
+      })),
+    }),
+  })
+  const { kit, server } = proxy
+  const { write_id } = await proxy.buffer('put', { id: 'a', value: 'after' })
+  let cut = true
+  server.fault = ({ kind }) => {
+    if (kind !== 'put' || !cut) return null
+    cut = false
+    queueMicrotask(() => server.put('things', 'a', 'theirs'))
+    return 'cut'
+  }
+  const { rollback_id } = await proxy.finalized(write_id, 'failed')
+  retry = async () => {
+    retried.push((await kit.app.retryWrite(kit.operator(), { write_id })).kind)
+  }
+  await expect(
+    kit.app.rollBack(kit.operator(), { rollback_id: String(rollback_id) }),
+  ).rejects.toMatchObject({ type: 'RollbackRefused' })
+  expect(retried).toEqual(['conflict'])
+  expect(await proxy.write(write_id)).toMatchObject({ status: 'failed', dead_letter: true })
+  await retry()
+  expect(retried).toEqual(['conflict', 'changed'])
 })

@@ -1,7 +1,9 @@
 import type { ServiceSync } from '@gatehouse/contract'
 import type { FakeFault } from '@gatehouse/testkit/fake-service'
+import { replacing } from '@gatehouse/testkit/replacing'
 import { expect, test } from 'vitest'
-import type { StoredService } from '../../src/ports/services.ts'
+import type { ServiceProgress, StoredService } from '../../src/ports/services.ts'
+import type { Storage } from '../../src/ports/storage.ts'
 import { fakeService, openProxyKit, type ProxyKit } from './kit.ts'
 
 const ids = async ({ kit }: ProxyKit, words = ''): Promise<readonly string[]> => {
@@ -119,8 +121,12 @@ test('a service that hangs is given up, tried again later each time, and people 
   expect(alert?.message).toContain('The service fake fails')
   const { next_sync } = await proxy.service()
   expect(Date.parse(next_sync ?? '')).toBeGreaterThan(kit.clock.wall() + 1_000)
+  await kit.app.acknowledgeAlert(kit.operator(), { alert_id: alert?.id ?? '' })
+  await syncUntil(proxy, async () => (await proxy.service()).next_sync !== next_sync)
+  // The person has taken note of it.
+  expect(await alerts()).toEqual([])
   server.fault = () => null
-  await syncUntil(proxy, async () => (await alerts()).length === 0)
+  await syncUntil(proxy, async () => (await proxy.service()).status === 'connected')
 })
 
 test('a run that reads everything goes on where it was cut off, and drops at its end what is gone', async () => {
@@ -190,4 +196,37 @@ test('syncing now does not wait for its time', async () => {
   await expect(
     proxy.kit.app.syncService(proxy.kit.operator(), { name: 'none', full: false }),
   ).rejects.toMatchObject({ type: 'ServiceNotFound' })
+})
+
+test('a sync that is asked for while one runs comes right after it, also where that one fails', async () => {
+  const failed: ServiceProgress[] = []
+  const storage = (own: Storage): Storage =>
+    replacing(own, {
+      transaction: (work) =>
+        own.transaction((tx) =>
+          work({
+            ...tx,
+            services: replacing(tx.services, {
+              progress(service, change, owner) {
+                if (change.status === 'degraded') failed.push(change)
+                return tx.services.progress(service, change, owner)
+              },
+            }),
+          }),
+        ),
+    })
+  await using proxy = await openProxyKit({ storage })
+  const { kit, server } = proxy
+  let isBegun = false
+  server.fault = ({ kind }) => {
+    if (kind !== 'changes') return null
+    isBegun = true
+    return 'hang'
+  }
+  kit.clock.move(60_000)
+  await proxy.until(() => isBegun)
+  await kit.app.syncService(kit.operator(), { name: 'fake', full: false })
+  kit.clock.move(120_000)
+  await proxy.until(() => failed.length > 0)
+  expect(failed[0]?.next_sync_ms).toBeLessThanOrEqual(kit.clock.now())
 })

@@ -36,6 +36,29 @@ test('begins with what waits, goes on with what happens, and stops listening wit
   expect(kit.listeners()).toBe(0)
 })
 
+test('tells what happened while the list was made after the list, which is older', async () => {
+  await using kit = await openRestKit()
+  const { app } = kit.kit
+  const { listApprovals } = app
+  Object.assign(app, {
+    listApprovals: async (...given: Parameters<typeof listApprovals>) => {
+      const list = await listApprovals(...given)
+      await kit.kit.decide(list.approvals[0]?.id ?? '', 'reject')
+      await kit.ask('Another')
+      return list
+    },
+  })
+  const stream = await open(kit, '/api/approvals/stream')
+  const text = await stream.until(/event: approval\n.*"status":"pending"/)
+  expect(text.match(/event: \w+/g)).toEqual([
+    'event: snapshot',
+    'event: approval',
+    'event: approval',
+  ])
+  expect(text).toMatch(/"status":"rejected".*\n\n.*\n.*"status":"pending".*\n\n$/)
+  await stream.reader.cancel()
+})
+
 test('shows a slow reader only the latest of each approval', async () => {
   await using kit = await openRestKit()
   const stream = await open(kit, '/api/approvals/stream')

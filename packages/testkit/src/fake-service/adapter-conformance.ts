@@ -104,7 +104,7 @@ export const describeServiceAdapter = <C extends AsyncDisposable>(
     const operation = operationOf(opened.harness, sample)
     const write = writeOf(opened.harness, sample)
     const capture = await captured(opened, operation, write)
-    const outcome = await operation.execute(opened.service, write, capture, opened.signal)
+    const outcome = await operation.execute(opened.service, write, capture, opened.signal, () => {})
     expect(outcome, sample.operation).toMatchObject({ kind: 'executed' })
     const result = outcome.kind === 'executed' ? outcome.result : {}
     expect(JSON.parse(JSON.stringify(result))).toEqual(result)
@@ -270,7 +270,9 @@ export const describeServiceAdapter = <C extends AsyncDisposable>(
           await harness.reachable(false)
           {
             await using away = await harness.adapter.open(harness.connection)
-            const outcome = await operation.execute(away, write, capture, signal).catch(() => null)
+            const outcome = await operation
+              .execute(away, write, capture, signal, () => {})
+              .catch(() => null)
             if (outcome) {
               expect(outcome.kind, sample.operation).toBe('not_executed')
               if (outcome.kind === 'not_executed') expect(outcome.retry).not.toBe('never')

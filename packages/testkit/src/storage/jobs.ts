@@ -2,26 +2,7 @@ import type { StoredJob } from '@gatehouse/server/ports/jobs'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import { describe, expect, test } from 'vitest'
 import type { Open } from './opened.ts'
-import { agentOf, awkwardText, largest, newYear } from './samples.ts'
-
-const jobOf = (id: string, over: Partial<StoredJob> = {}): StoredJob => ({
-  id,
-  kind: 'chore',
-  subject: 'sched-1',
-  agent: 'mailbot',
-  payload_json: '{}',
-  state: 'waiting',
-  due_ms: newYear,
-  attempts: 0,
-  attempts_max: 3,
-  owner: null,
-  lease_ms: null,
-  created_ms: newYear,
-  started_ms: null,
-  finished_ms: null,
-  outcome_json: null,
-  ...over,
-})
+import { agentOf, awkwardText, jobOf, largest, newYear } from './samples.ts'
 
 const chores = { kinds: ['chore'], awaySites: [] } as const
 

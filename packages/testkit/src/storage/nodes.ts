@@ -47,6 +47,19 @@ export const nodeMusts = (open: Open): void => {
       )
     })
 
+    test('change, and go, only as they were seen where that is said', async () => {
+      await using opened = await open()
+      const { nodes } = opened.storage
+      await nodes.put(nodeOf('node-a', { state: 'stopped' }))
+      expect(await nodes.setState('node-a', 'draining', 'active')).toBe(false)
+      expect((await nodes.find('node-a'))?.state).toBe('stopped')
+      expect(await nodes.setState('node-a', 'active', 'stopped')).toBe(true)
+      expect(await nodes.remove('node-a', newYear - 1)).toBe(false)
+      expect(await nodes.find('node-a')).toEqual(nodeOf('node-a'))
+      expect(await nodes.remove('node-a', newYear)).toBe(true)
+      expect(await nodes.find('node-a')).toBeNull()
+    })
+
     test('that are not there have no state, and are not made by a beat', async () => {
       await using opened = await open()
       const { nodes } = opened.storage

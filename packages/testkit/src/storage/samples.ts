@@ -2,6 +2,7 @@ import type { AgentName } from '@gatehouse/contract'
 import type { StoredAgent, StoredSession } from '@gatehouse/server/ports/agents'
 import type { StoredApproval } from '@gatehouse/server/ports/approvals'
 import type { AuditRow, CommitGroup } from '@gatehouse/server/ports/audit-rows'
+import type { StoredJob } from '@gatehouse/server/ports/jobs'
 import type { StoredUserToken } from '@gatehouse/server/ports/people'
 
 /** 2026-01-01T00:00:00.000Z. */
@@ -127,5 +128,24 @@ export const groupOf = (
   agentCounts: new Map(),
   sessionCounts: new Map(),
   clockMs: newYear,
+  ...over,
+})
+
+export const jobOf = (id: string, over: Partial<StoredJob> = {}): StoredJob => ({
+  id,
+  kind: 'chore',
+  subject: 'sched-1',
+  agent: 'mailbot',
+  payload_json: '{}',
+  state: 'waiting',
+  due_ms: newYear,
+  attempts: 0,
+  attempts_max: 3,
+  owner: null,
+  lease_ms: null,
+  created_ms: newYear,
+  started_ms: null,
+  finished_ms: null,
+  outcome_json: null,
   ...over,
 })

@@ -1,7 +1,7 @@
 import type { StoredSchedule } from '@gatehouse/server/ports/schedules'
 import { describe, expect, test } from 'vitest'
 import type { Open } from './opened.ts'
-import { awkwardText, largest, newYear } from './samples.ts'
+import { awkwardText, jobOf, largest, newYear } from './samples.ts'
 
 const scheduleOf = (id: string, over: Partial<StoredSchedule> = {}): StoredSchedule => ({
   id,
@@ -48,6 +48,30 @@ export const scheduleMusts = (open: Open): void => {
       expect(await schedules.replace(current, ended)).toBe(false)
       expect(await schedules.replace(next, ended)).toBe(true)
       expect(await schedules.find('sched-1')).toEqual({ ...ended, description: '' })
+    })
+
+    test('are stalled where their time has come and no job of theirs waits or runs', async () => {
+      await using opened = await open()
+      const { schedules, jobs } = opened.storage
+      await schedules.insert(scheduleOf('sched-never', { next_ms: newYear + 1 }))
+      await schedules.insert(
+        scheduleOf('sched-over', { status: 'stopped', next_ms: null, ended_ms: newYear }),
+      )
+      const states = ['waiting', 'running', 'done', 'dead', 'interrupted', 'cancelled'] as const
+      for (const [at, state] of states.entries()) {
+        const id = `sched-${state}`
+        await schedules.insert(scheduleOf(id, { next_ms: newYear - at }))
+        await jobs.insert(jobOf(`job-${state}`, { subject: id, state }))
+      }
+      await schedules.insert(scheduleOf('sched-alone'))
+      const stalled = async (nowMs: number, limit = 9) =>
+        (await schedules.listStalled(nowMs, limit)).map(({ id }) => id)
+      const ended = ['sched-cancelled', 'sched-interrupted', 'sched-dead', 'sched-done']
+      expect(await stalled(newYear)).toEqual([...ended, 'sched-alone'])
+      expect(await stalled(newYear - 1, 2)).toEqual(ended.slice(0, 2))
+      expect(await schedules.listStalled(newYear - 5, 1)).toEqual([
+        scheduleOf('sched-cancelled', { next_ms: newYear - 5 }),
+      ])
     })
 
     test('are listed newest first, by agent and status, and pruned once ended', async () => {

@@ -221,6 +221,22 @@ const alertMusts = (open: Open): void => {
       expect((await alerts.findOpen('same'))?.id).toBe('alert-2')
     })
 
+    test('are found until they are resolved, the newest first', async () => {
+      await using opened = await open()
+      const { alerts } = opened.storage
+      const seen = alertOf('alert-1', { dedup_key: 'same', status: 'acknowledged' })
+      const later = alertOf('alert-2', { dedup_key: 'same', created_ms: seen.created_ms + 1 })
+      await alerts.insert(alertOf('alert-0', { dedup_key: 'same', status: 'resolved' }))
+      expect(await alerts.findUnresolved('same')).toBeNull()
+      await alerts.insert(seen)
+      expect(await alerts.findUnresolved('same')).toEqual(seen)
+      await alerts.insert(later)
+      expect(await alerts.findUnresolved('same')).toEqual(later)
+      await alerts.replace(later, { ...later, status: 'resolved' })
+      expect(await alerts.findUnresolved('same')).toEqual(seen)
+      expect(await alerts.findUnresolved('other')).toBeNull()
+    })
+
     test('are changed only by who knows how they stand', async () => {
       await using opened = await open()
       const { alerts } = opened.storage

@@ -184,7 +184,7 @@ export const writeMusts = (open: Open): void => {
         writeOf('wr-2', { buffered_ms: newYear + 2, due_ms: newYear + 3, agent: 'other' }),
         writeOf('wr-3', { buffered_ms: newYear + 3, status: 'executed' }),
         writeOf('wr-4', { buffered_ms: newYear + 4, status: 'failed', dead: true }),
-        writeOf('wr-5', { service: 'calendar', status: 'executing' }),
+        writeOf('wr-5', { service: 'calendar', status: 'executing', phase: 'capturing' }),
       ]
       for (const write of given) await writes.insert(write, [])
       const statuses = ['buffered', 'executing'] as const
@@ -206,8 +206,11 @@ export const writeMusts = (open: Open): void => {
         mail: { buffered: 2, dead: 1 },
         calendar: { buffered: 1, dead: 0 },
       })
-      expect(idsOf(await writes.listBuffered({ service: 'mail' }))).toEqual(['wr-2', 'wr-1'])
-      expect(idsOf(await writes.listBuffered({ agent: 'mailbot' }))).toEqual(['wr-1'])
+      expect(idsOf(await writes.listUnsent({ service: 'mail' }))).toEqual(['wr-2', 'wr-1'])
+      expect(idsOf(await writes.listUnsent({ agent: 'mailbot' }))).toEqual(['wr-5', 'wr-1'])
+      const begun = (await writes.find('wr-5')) as StoredWrite
+      await writes.replace(begun, { ...begun, phase: 'sending' })
+      expect(idsOf(await writes.listUnsent({ agent: 'mailbot' }))).toEqual(['wr-1'])
     })
 
     test('that ended are pruned, but for those that wait for a person', async () => {
@@ -316,9 +319,12 @@ export const writeMusts = (open: Open): void => {
       expect(await rollbacks.capture('write of rb-1')).toBeNull()
       expect(await rollbacks.capture('write of rb-2')).toBe('2')
       expect(Object.fromEntries(await rollbacks.counts())).toEqual({ mail: 1 })
+      await opened.storage.writes.insert(writeOf('wr-1'), [])
+      await rollbacks.putCapture('wr-1', 'of a write that cannot be undone')
       await rollbacks.removeOfService('mail')
       expect(idsOf((await rollbacks.list(page)).points)).toEqual(['rb-4'])
       expect(await rollbacks.capture('write of rb-2')).toBeNull()
+      expect(await rollbacks.capture('wr-1')).toBeNull()
     })
   })
 }

@@ -1,4 +1,5 @@
 import type { ActivityEvent } from '@gatehouse/contract'
+import { keptMax } from '../../live/live.ts'
 import { activityText as text } from '../../messages/activity.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -12,7 +13,7 @@ import { Empty, Loaded } from '../../ui/states.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { EventRow } from './event-row.tsx'
 import { choices, isChosen } from './outcomes.ts'
-import { keptMax, useEvents } from './use-events.ts'
+import { useEvents } from './use-events.ts'
 
 const fits = ({ capability, object, type }: ActivityEvent, words: string): boolean => {
   const all = `${capability} ${object} ${type}`.toLowerCase()

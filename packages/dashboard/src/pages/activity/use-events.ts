@@ -1,10 +1,8 @@
 import type { ActivityEvent, UnlistedEntries } from '@gatehouse/contract'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useRead } from '../../api.ts'
-import { useActivity } from '../../live/live.ts'
+import { keptMax, recentActivity, useActivity } from '../../live/live.ts'
 
-/** Events that the page keeps: memory stays flat however long it is open. */
-export const keptMax = 2_000
 /** The page is drawn at most this often, however much happens. */
 const drawMs = 200
 
@@ -59,6 +57,8 @@ export function useEvents(): Events {
     isPaused.current = paused
     timer.current ??= setTimeout(draw, 0)
   }, [paused, draw])
+  // Older ones may have been read, or asked for, by a page before this one: it heard these since.
+  useEffect(() => hear(recentActivity()), [hear])
   const before = older.data?.events
   const all = useMemo(() => merge(events, before ?? []), [events, before])
   // One that came with the older ones, too, is shown already.

@@ -13,6 +13,7 @@ import { Time } from '../../ui/time.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { AgentActions, AgentStatus } from '../agents/agent-actions.tsx'
+import { useAgentDialogs } from '../agents/agent-dialogs.tsx'
 import { Layers } from './layers.tsx'
 import { Schedules } from './schedules.tsx'
 import { Sessions } from './sessions.tsx'
@@ -118,6 +119,7 @@ const elsewhere = (name: string) => [
 export const AgentPage = () => {
   const { name = '' } = useParams({ strict: false })
   const [{ tab }, , open] = useFilters({ tab: 'overview' })
+  const { dialogs, open: openDialog } = useAgentDialogs()
   const mayManage = useMay('agents.manage')
   return (
     <Loaded query={useRead('showAgent', { name })}>
@@ -128,7 +130,7 @@ export const AgentPage = () => {
           actions={
             <>
               <LinkButton to="/agents">{text.all}</LinkButton>
-              {mayManage && <AgentActions agent={agent} />}
+              {mayManage && <AgentActions agent={agent} open={openDialog} />}
             </>
           }
         >
@@ -169,6 +171,7 @@ export const AgentPage = () => {
               <Schedules agent={agent.name} />
             </TabPanel>
           </Tabs>
+          {dialogs}
         </Page>
       )}
     </Loaded>

@@ -1,17 +1,12 @@
 import type { Agent, ServerNode } from '@gatehouse/contract'
-import { type ReactNode, useState } from 'react'
-import { api, queryClient, useRead } from '../../api.ts'
+import { api, useRead } from '../../api.ts'
 import { agentsText as text } from '../../messages/agents.ts'
 import { common } from '../../messages/common.ts'
 import { actAndSay } from '../../ui/act-and-say.ts'
 import { Badge, type BadgeTone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { ConfirmName, FormDialog } from '../../ui/dialog.tsx'
-import { SelectField } from '../../ui/field.tsx'
 import { Menu, type MenuItem } from '../../ui/menu.tsx'
-import { announce } from '../../ui/toasts.tsx'
-import { AgentFields, fieldsOf, typedOf } from './agent-fields.tsx'
-import { TokenDialog } from './token-dialog.tsx'
+import { type Acting, type OpenDialog, refreshAgents } from './agent-dialogs.tsx'
 
 const tones: Readonly<Record<Agent['status'], BadgeTone>> = {
   active: 'good',
@@ -23,82 +18,6 @@ export const AgentStatus = ({ status }: Pick<Agent, 'status'>) => (
   <Badge tone={tones[status]}>{text.status[status]}</Badge>
 )
 
-const refresh = () =>
-  queryClient.invalidateQueries({
-    predicate: ({ queryKey: [name] }) => name === 'listAgents' || name === 'showAgent',
-  })
-
-const EditDialog = ({
-  agent,
-  onClose,
-}: {
-  readonly agent: Agent
-  readonly onClose: () => void
-}) => {
-  const [typed, setTyped] = useState(() => typedOf(agent))
-  const save = async () => {
-    const { warnings } = await api.editAgent({
-      name: agent.name,
-      if_match: agent.version,
-      ...fieldsOf(typed),
-    })
-    await refresh()
-    announce(
-      warnings.length > 0 ? `${text.warnings}: ${warnings.join(' ')}` : text.saved(agent.name),
-    )
-    onClose()
-  }
-  return (
-    <FormDialog
-      title={`${text.edit}: ${agent.name}`}
-      submit={common.save}
-      onSubmit={save}
-      onClose={onClose}
-    >
-      {(errors) => <AgentFields typed={typed} onChange={setTyped} errors={errors} />}
-    </FormDialog>
-  )
-}
-
-const overlaps = [
-  { value: '0', text: text.overlaps.now },
-  { value: '3600', text: text.overlaps.hour },
-  { value: '86400', text: text.overlaps.day },
-]
-
-const RotateDialog = ({
-  name,
-  onToken,
-  onClose,
-}: {
-  readonly name: string
-  readonly onToken: (token: string) => void
-  readonly onClose: () => void
-}) => {
-  const [seconds, setSeconds] = useState('0')
-  const rotate = async () => {
-    const { token } = await api.rotateAgent({ name, overlap_seconds: Number(seconds) })
-    await refresh()
-    onToken(token)
-  }
-  return (
-    <FormDialog
-      title={text.rotateTitle(name)}
-      submit={text.rotate}
-      onSubmit={rotate}
-      onClose={onClose}
-    >
-      <p>{text.rotateIntro}</p>
-      <SelectField
-        label={text.overlap}
-        value={seconds}
-        onChange={({ target }) => setSeconds(target.value)}
-        options={overlaps}
-      />
-    </FormDialog>
-  )
-}
-
 /** Other nodes that run, with folders of workspaces of their own. */
 const targetsFor = (
   { site }: Pick<Agent, 'site'>,
@@ -108,51 +27,14 @@ const targetsFor = (
     .filter((node) => node.status === 'active' && node.site !== null && node.site !== site)
     .map((node) => node.name)
 
-const MoveDialog = ({
-  name,
-  targets,
-  onClose,
-}: {
-  readonly name: string
-  readonly targets: readonly string[]
-  readonly onClose: () => void
-}) => {
-  const [to, setTo] = useState(targets[0] ?? '')
-  const move = async () => {
-    const moved = await api.moveAgent({ name, to })
-    await refresh()
-    if (moved.move === null) announce(text.moveBack(name))
-    onClose()
-  }
-  return (
-    <FormDialog title={text.moveTitle(name)} submit={text.move} onSubmit={move} onClose={onClose}>
-      <p>{text.moveIntro}</p>
-      <SelectField
-        label={text.moveTo}
-        value={to}
-        onChange={({ target }) => setTo(target.value)}
-        options={targets.map((value) => ({ value, text: value }))}
-      />
-    </FormDialog>
-  )
-}
+type Opening = { readonly open: OpenDialog }
 
-type Opened = 'edit' | 'rotate' | 'move' | 'revoke'
-
-type Acting = {
-  readonly agent: Agent
-  /** Nodes to which it may move. */
-  readonly targets: readonly string[]
-}
-
-const ActionMenu = ({ agent, targets }: Acting) => {
+const ActionMenu = ({ agent, targets, open }: Acting & Opening) => {
   const { name, status } = agent
-  const [open, setOpen] = useState<Opened | null>(null)
-  const [token, setToken] = useState<string | null>(null)
-  const close = () => setOpen(null)
+  const ask = (what: 'edit' | 'rotate' | 'move' | 'revoke') => () => open({ what, agent, targets })
   const then = async (work: Promise<unknown>) => {
     await work
-    await refresh()
+    await refreshAgents()
   }
   const pause = () => then(api.pauseAgent({ name }))
   const resume = () => then(api.resumeAgent({ name }))
@@ -163,16 +45,16 @@ const ActionMenu = ({ agent, targets }: Acting) => {
     }, undo)
   const restore = () =>
     actAndSay(async () => {
-      const made = await api.restoreAgent({ name })
-      await refresh()
-      setToken(made.token)
+      const { token } = await api.restoreAgent({ name })
+      await refreshAgents()
+      open({ what: 'token', name, token })
       return null
     })
   const items: readonly MenuItem[] =
     status === 'revoked'
       ? [{ text: text.restore, onSelect: restore }]
       : [
-          { text: text.edit, onSelect: () => setOpen('edit') },
+          { text: text.edit, onSelect: ask('edit') },
           status === 'paused'
             ? {
                 text: text.resume,
@@ -182,61 +64,36 @@ const ActionMenu = ({ agent, targets }: Acting) => {
                 text: text.pause,
                 onSelect: act(pause, text.paused(name), resume),
               },
-          { text: text.rotate, onSelect: () => setOpen('rotate') },
+          { text: text.rotate, onSelect: ask('rotate') },
           ...(status === 'paused' && targets.length > 0
-            ? [{ text: text.move, onSelect: () => setOpen('move') }]
+            ? [{ text: text.move, onSelect: ask('move') }]
             : []),
-          { text: text.revoke, danger: true, onSelect: () => setOpen('revoke') },
+          { text: text.revoke, danger: true, onSelect: ask('revoke') },
         ]
-  const dialogs: Readonly<Record<Opened, ReactNode>> = {
-    edit: <EditDialog agent={agent} onClose={close} />,
-    rotate: (
-      <RotateDialog
-        name={name}
-        onClose={close}
-        onToken={(made) => {
-          close()
-          setToken(made)
-        }}
-      />
-    ),
-    move: <MoveDialog name={name} targets={targets} onClose={close} />,
-    revoke: (
-      <ConfirmName
-        title={text.revokeTitle(name)}
-        name={name}
-        submit={text.revoke}
-        onClose={close}
-        onConfirm={async () => {
-          await api.revokeAgent({ name })
-          await refresh()
-          close()
-        }}
-      >
-        {text.revokeIntro}
-      </ConfirmName>
-    ),
-  }
   return (
-    <>
-      <Menu
-        trigger={
-          <Button icon="more" aria-label={common.actionsFor(name)}>
-            <span className="sm:sr-only">{common.actions}</span>
-          </Button>
-        }
-        items={items}
-      />
-      {open !== null && dialogs[open]}
-      {token !== null && <TokenDialog name={name} token={token} onClose={() => setToken(null)} />}
-    </>
+    <Menu
+      trigger={
+        <Button icon="more" aria-label={common.actionsFor(name)}>
+          <span className="sm:sr-only">{common.actions}</span>
+        </Button>
+      }
+      items={items}
+    />
   )
 }
 
-const MovableActions = ({ agent }: Pick<Acting, 'agent'>) => (
-  <ActionMenu agent={agent} targets={targetsFor(agent, useRead('listNodes').data?.nodes ?? [])} />
+const MovableActions = ({ agent, open }: Pick<Acting, 'agent'> & Opening) => (
+  <ActionMenu
+    agent={agent}
+    targets={targetsFor(agent, useRead('listNodes').data?.nodes ?? [])}
+    open={open}
+  />
 )
 
-/** Menu of actions on an agent, with its dialogs. */
-export const AgentActions = ({ agent }: Pick<Acting, 'agent'>) =>
-  agent.site === null ? <ActionMenu agent={agent} targets={[]} /> : <MovableActions agent={agent} />
+/** Menu of actions on an agent; `open` shows their dialogs. */
+export const AgentActions = ({ agent, open }: Pick<Acting, 'agent'> & Opening) =>
+  agent.site === null ? (
+    <ActionMenu agent={agent} targets={[]} open={open} />
+  ) : (
+    <MovableActions agent={agent} open={open} />
+  )

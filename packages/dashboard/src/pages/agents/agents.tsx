@@ -16,6 +16,7 @@ import { Time } from '../../ui/time.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { AgentActions, AgentStatus } from './agent-actions.tsx'
+import { useAgentDialogs } from './agent-dialogs.tsx'
 import { CreateDialog } from './create-dialog.tsx'
 
 /** Client that connected last, as it calls itself, and what it speaks. */
@@ -108,6 +109,7 @@ export const AgentsPage = () => {
   const [filters, change] = useFilters(none)
   const { words, status } = filters
   const [creating, setCreating] = useState(false)
+  const { dialogs, open } = useAgentDialogs()
   const mayManage = useMay('agents.manage')
   const columns = useMemo(
     () =>
@@ -117,11 +119,11 @@ export const AgentsPage = () => {
             {
               id: 'actions',
               header: '',
-              cell: (agent: ListedAgent) => <AgentActions agent={agent} />,
+              cell: (agent: ListedAgent) => <AgentActions agent={agent} open={open} />,
             },
           ]
         : facts,
-    [mayManage],
+    [mayManage, open],
   )
   const create = mayManage && (
     <Button tone="primary" icon="plus" onClick={() => setCreating(true)}>
@@ -171,6 +173,7 @@ export const AgentsPage = () => {
           )
         }
       </Loaded>
+      {dialogs}
       {creating && <CreateDialog onClose={() => setCreating(false)} />}
     </Page>
   )

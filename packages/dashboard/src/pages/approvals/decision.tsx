@@ -1,6 +1,7 @@
 import type { Approval, Whoami } from '@gatehouse/contract'
 import { type KeyboardEvent, useState } from 'react'
 import { api, queryClient, sessionKey } from '../../api.ts'
+import { takeRecord } from '../../live/take-record.ts'
 import { approvalsText as text } from '../../messages/approvals.ts'
 import { useMay, useSession } from '../../session.tsx'
 import { actAndSay } from '../../ui/act-and-say.ts'
@@ -36,7 +37,7 @@ const LogInAgain = ({
 }) => {
   const { whoami } = useSession()
   const done = (next: Whoami) => {
-    queryClient.setQueryData(sessionKey, next)
+    takeRecord(queryClient, sessionKey, next)
     onDone()
   }
   return (

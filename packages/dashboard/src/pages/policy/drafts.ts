@@ -1,6 +1,7 @@
 import type { PolicyView } from '@gatehouse/contract'
 import { skipToken, useQuery } from '@tanstack/react-query'
 import { queryClient } from '../../api.ts'
+import { draftAfterSave } from './draft-after-save.ts'
 
 export type PolicyFileView = PolicyView['files'][number]
 
@@ -32,6 +33,14 @@ export const keepDraft = (draft: Draft): void =>
 
 export const dropDraft = (file: string): void =>
   change((drafts) => Object.fromEntries(Object.entries(drafts).filter(([name]) => name !== file)))
+
+/** Drops a draft that was saved, unless typing went on meanwhile: the dialog of a save can be closed before its end. */
+export const dropSaved = (saved: Draft, version: string): void => {
+  const { file } = saved
+  const next = draftAfterSave(queryClient.getQueryData<Drafts>(key)?.[file], saved, version)
+  if (next) keepDraft(next)
+  else dropDraft(file)
+}
 
 /** The draft as the simulator and the replay take it. */
 export const draftInput = ({

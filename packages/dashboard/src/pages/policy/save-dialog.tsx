@@ -6,7 +6,7 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { fileDiff } from '../../ui/line-diff.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { announce } from '../../ui/toasts.tsx'
-import { type Draft, dropDraft, keepDraft } from './drafts.ts'
+import { type Draft, dropSaved, keepDraft } from './drafts.ts'
 
 /** The file as the service has it; the version of one that is not there is `none`. */
 export type Standing = { readonly text: string; readonly version: string }
@@ -57,7 +57,7 @@ export const SaveDialog = ({
     }
     // The file is read first, so that the editor goes on with the text that it has.
     await queryClient.invalidateQueries({ queryKey: ['showPolicies'] })
-    dropDraft(file)
+    dropSaved(mine, saved)
     announce(text.savedSaid(file), seen.version === noFile.version ? undefined : undo(saved))
     onClose()
   }

@@ -4,12 +4,13 @@ import { api, queryClient } from '../../api.ts'
 import { common } from '../../messages/common.ts'
 import { secretsText as text } from '../../messages/secrets.ts'
 import { useAgentChoice } from '../../ui/agent-choice.ts'
+import { changedFields } from '../../ui/changed-fields.ts'
 import { ConfirmName, FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { Visible } from '../../ui/visible.tsx'
-import { blankScope, ScopeFields, scopeOf } from './scope-fields.tsx'
+import { blankScope, ScopeFields, scopeOf, typedOf } from './scope-fields.tsx'
 
 type Closing = { readonly onClose: () => void }
 
@@ -106,14 +107,10 @@ export const RotateDialog = ({ secret: { name }, onClose }: OfSecret) => {
 
 export const EditDialog = ({ secret, onClose }: OfSecret) => {
   const { name } = secret
-  const [typed, setTyped] = useState({
-    description: secret.description,
-    capabilities: secret.capabilities.join('\n'),
-    hosts: secret.hosts.join('\n'),
-    agents: secret.agents.join('\n'),
-  })
+  const [began] = useState(() => typedOf(secret))
+  const [typed, setTyped] = useState(began)
   const save = async () => {
-    await api.changeSecret({ name, ...scopeOf(typed) })
+    await api.changeSecret({ name, ...changedFields(scopeOf(began), scopeOf(typed)) })
     await done(text.saved(name), onClose)
   }
   return (

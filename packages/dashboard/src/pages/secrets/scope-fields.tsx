@@ -1,3 +1,4 @@
+import type { Secret } from '@gatehouse/contract'
 import { secretsText as text } from '../../messages/secrets.ts'
 import { TextArea, TextField } from '../../ui/field.tsx'
 
@@ -10,6 +11,13 @@ export type TypedScope = {
 }
 
 export const blankScope: TypedScope = { description: '', capabilities: '', hosts: '', agents: '' }
+
+export const typedOf = ({ description, capabilities, hosts, agents }: Secret): TypedScope => ({
+  description,
+  capabilities: capabilities.join('\n'),
+  hosts: hosts.join('\n'),
+  agents: agents.join('\n'),
+})
 
 const linesOf = (written: string): string[] =>
   written

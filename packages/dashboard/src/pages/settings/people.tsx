@@ -33,7 +33,8 @@ const PasswordDialog = ({
     const { created } = await api.setPassword({
       name: name.trim(),
       password,
-      role,
+      // Left out where it was not chosen: somebody else may have given this person another one meanwhile.
+      ...(role === known?.role ? {} : { role }),
       ...(current === '' ? {} : { current_password: current }),
     })
     await refresh()

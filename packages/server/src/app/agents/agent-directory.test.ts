@@ -59,3 +59,63 @@ test('what the service does in the name of an agent ends with rotation and revoc
   expect(await directory.standIn('alpha')).toBeNull()
   expect(await directory.standIn('nobody')).toBeNull()
 })
+
+/** A directory over the store of a kit in which the test acts between what a look finds and its answer. */
+const openBetween = async () => {
+  const kit = await createKit()
+  await kit.agent('alpha')
+  const between: { act: (() => Promise<void>) | null } = { act: null }
+  const agents = new Proxy(kit.storage.agents, {
+    get(target, name: keyof typeof kit.storage.agents) {
+      const look = target[name] as (...given: unknown[]) => Promise<unknown>
+      return async (...given: unknown[]) => {
+        const found = await look(...given)
+        const { act } = between
+        between.act = null
+        await act?.()
+        return found
+      }
+    },
+  })
+  const directory = new AgentDirectory({
+    ...{ storage: { agents }, clock: kit.clock, files },
+    digest: createDigest(),
+  })
+  return { kit, directory, between }
+}
+
+test('a record that another node changed while it was looked up is never kept', async () => {
+  const { kit, directory, between } = await openBetween()
+  await using _kit = kit
+  await directory.reload()
+  between.act = async () => {
+    await kit.app.revokeAgent(kit.operator(), { name: 'alpha' })
+    await directory.reload()
+  }
+  expect(await directory.standIn('alpha')).toBeNull()
+})
+
+test('rows that were read before a change of this process do not undo it', async () => {
+  const { kit, directory, between } = await openBetween()
+  await using _kit = kit
+  await directory.find('alpha')
+  between.act = async () => {
+    await kit.app.pauseAgent(kit.operator(), { name: 'alpha' })
+    const changed = await kit.storage.agents.find('alpha')
+    if (changed) directory.changed(changed)
+  }
+  await directory.reload()
+  expect(await directory.find('alpha')).toMatchObject({ status: 'paused' })
+})
+
+test('an agent that is met while another one is changed is known from then on', async () => {
+  const { kit, directory, between } = await openBetween()
+  await using _kit = kit
+  await kit.agent('beta')
+  between.act = async () => {
+    const other = await kit.storage.agents.find('beta')
+    if (other) directory.changed(other)
+  }
+  const met = await directory.standIn('alpha')
+  expect(directory.holder('alpha', met?.credential ?? 0)).not.toBeNull()
+})

@@ -11,6 +11,14 @@ const credentialOf = (hash: string): number => Number.parseInt(hash.slice(0, 12)
 /** An agent and the credential it came with, which every later message on the connection must still match. */
 export type AuthenticatedAgent = StoredAgent & { readonly credential: number }
 
+/** Whether the credential is still valid for the agent as this record has it. */
+export const isHolder = (agent: StoredAgent, credential: number, nowMs: number): boolean => {
+  if (agent.status === 'revoked') return false
+  if (credentialOf(agent.token_hash) === credential) return true
+  const { previous_token_hash: previous, previous_until_ms: until } = agent
+  return previous !== null && credentialOf(previous) === credential && (until ?? 0) > nowMs
+}
+
 /**
  * The agents this process has met, by name and by token hash, so that a call costs a map lookup.
  * Whoever changes an agent says so with `changed`; `reload` is for changes made by another node.
@@ -46,24 +54,17 @@ export class AgentDirectory {
     const hash = this.#digest.sha256(token)
     const known = this.#byHash.get(hash)
     if (known) return this.#stillAdmits(known, hash) ? known : null
-    const epoch = this.#epoch
-    const found = await this.#store.findByTokenHash(hash)
+    const found = await this.#lookUp(() => this.#store.findByTokenHash(hash))
     if (!found) return null
     const authenticated = { ...found, credential: credentialOf(hash) }
-    if (epoch === this.#epoch) {
-      this.#byName.set(found.name, found)
-      this.#byHash.set(hash, authenticated)
-    }
+    this.#byHash.set(hash, authenticated)
     return this.#admits(found, hash) ? authenticated : null
   }
 
   async find(name: string): Promise<StoredAgent | null> {
     const known = this.#byName.get(name)
     if (known) return known
-    const epoch = this.#epoch
-    const found = await this.#store.find(name)
-    if (found && epoch === this.#epoch) this.#byName.set(name, found)
-    return found
+    return this.#lookUp(() => this.#store.find(name))
   }
 
   /**
@@ -82,11 +83,7 @@ export class AgentDirectory {
    */
   holder(name: string, credential: number): StoredAgent | null {
     const agent = this.#byName.get(name)
-    if (!agent || agent.status === 'revoked') return null
-    if (credentialOf(agent.token_hash) === credential) return agent
-    const { previous_token_hash: previous, previous_until_ms: until } = agent
-    const overlaps = previous !== null && credentialOf(previous) === credential
-    return overlaps && (until ?? 0) > this.#clock.now() ? agent : null
+    return agent && isHolder(agent, credential, this.#clock.now()) ? agent : null
   }
 
   changed(agent: StoredAgent): void {
@@ -108,12 +105,39 @@ export class AgentDirectory {
   /** Takes over what changed since the last time, in one query: another node may have changed agents known here. First all. */
   async reload(): Promise<void> {
     const { agents, place } = await this.#store.changedSince(this.#place)
+    // Also for those that are not known: a look-up of one may be under way.
+    if (agents.length > 0) this.#epoch += 1
     for (const agent of agents) {
       const known = this.#byName.get(agent.name)
-      if (known && agent.generation !== known.generation) this.changed(agent)
-      else this.#files.note('agent', agent)
+      // A change by this process may have come after the rows were read.
+      if (!known) this.#files.note('agent', agent)
+      else if (agent.generation > known.generation) this.changed(agent)
     }
-    this.#place = place
+    this.#place = Math.max(this.#place, place)
+  }
+
+  /**
+   * Result of `work`, which changes agents. It may have changed them also where it throws: a change that the store has
+   * committed and the audit log could not take stands, and is taken over here.
+   */
+  async changing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (cause) {
+      await this.reload().catch(() => undefined)
+      throw cause
+    }
+  }
+
+  /** The agent as it is once no change came while the store answered: only such a record is kept, and a call finds no other. */
+  async #lookUp(look: () => Promise<StoredAgent | null>): Promise<StoredAgent | null> {
+    for (;;) {
+      const epoch = this.#epoch
+      const found = await look()
+      if (epoch !== this.#epoch) continue
+      if (found) this.#byName.set(found.name, found)
+      return found
+    }
   }
 
   /** Of a record that this hash led to: it changes only by way of `changed`, which forgets the hash. */

@@ -53,20 +53,26 @@ async function change(
   next: Change,
   also?: (tx: AuditTransaction, agent: StoredAgent) => Promise<void>,
 ): Promise<StoredAgent> {
-  const agent = await deps.auditLog.transaction(async (tx) => {
-    const current = await tx.agents.find(name)
-    if (!current) throw new GatehouseError('AgentNotFound', { agent: name })
-    const changed = await next(current, tx.meta)
-    if (changed === null) return current
-    const stored = { ...changed, generation: current.generation + 1 }
-    if (!(await tx.agents.replace(current, stored)))
-      throw new GatehouseError('Conflict', {
-        detail: `Agent ${name} was changed by somebody else; try again.`,
-      })
-    tx.append(actDraft(op, act, { agent: name, arguments: { name } }))
-    await also?.(tx, stored)
-    return stored
-  })
+  const agent = await deps.directory.changing(() =>
+    deps.auditLog.transaction(async (tx) => {
+      const current = await tx.agents.find(name)
+      if (!current) throw new GatehouseError('AgentNotFound', { agent: name })
+      const changed = await next(current, tx.meta)
+      if (changed === null) {
+        // Things that the change before this one left, or that came after it, end now.
+        await also?.(tx, current)
+        return current
+      }
+      const stored = { ...changed, generation: current.generation + 1 }
+      if (!(await tx.agents.replace(current, stored)))
+        throw new GatehouseError('Conflict', {
+          detail: `Agent ${name} was changed by somebody else; try again.`,
+        })
+      tx.append(actDraft(op, act, { agent: name, arguments: { name } }))
+      await also?.(tx, stored)
+      return stored
+    }),
+  )
   deps.directory.changed(agent)
   deps.events.publish({ type: act, agent: name, data: { status: agent.status } })
   return agent

@@ -40,25 +40,27 @@ const differences = (current: StoredAgent, changes: EditAgent): Partial<StoredAg
 export async function editAgent(op: Op, deps: Deps, input: EditInput): Promise<EditOutcome> {
   const { name, changes, versions } = input
   deps.files.assertMounts(changes.mounts ?? [])
-  const stored = await deps.auditLog.transaction(async (tx) => {
-    const current = await tx.agents.find(name)
-    if (!current) throw new GatehouseError('AgentNotFound', { agent: name })
-    if (versions && !versions.includes(String(current.generation)))
-      return { agent: current, kind: 'changed' }
-    if (current.status === 'revoked')
-      throw new GatehouseError('AgentStateConflict', {
-        ...{ agent: name, status: current.status, detail: 'restore it first' },
-      })
-    const different = differences(current, changes)
-    if (Object.keys(different).length === 0) return { agent: current, kind: 'same' }
-    const next = { ...current, ...different, generation: current.generation + 1 }
-    if (!(await tx.agents.replace(current, next)))
-      throw new GatehouseError('Conflict', {
-        detail: `Agent ${name} was changed by somebody else; try again.`,
-      })
-    tx.append(actDraft(op, 'agent.edited', { agent: name, arguments: { name, ...different } }))
-    return { agent: next, kind: 'edited' }
-  })
+  const stored = await deps.directory.changing(() =>
+    deps.auditLog.transaction(async (tx) => {
+      const current = await tx.agents.find(name)
+      if (!current) throw new GatehouseError('AgentNotFound', { agent: name })
+      if (versions && !versions.includes(String(current.generation)))
+        return { agent: current, kind: 'changed' }
+      if (current.status === 'revoked')
+        throw new GatehouseError('AgentStateConflict', {
+          ...{ agent: name, status: current.status, detail: 'restore it first' },
+        })
+      const different = differences(current, changes)
+      if (Object.keys(different).length === 0) return { agent: current, kind: 'same' }
+      const next = { ...current, ...different, generation: current.generation + 1 }
+      if (!(await tx.agents.replace(current, next)))
+        throw new GatehouseError('Conflict', {
+          detail: `Agent ${name} was changed by somebody else; try again.`,
+        })
+      tx.append(actDraft(op, 'agent.edited', { agent: name, arguments: { name, ...different } }))
+      return { agent: next, kind: 'edited' }
+    }),
+  )
   const { agent, kind } = stored
   if (kind === 'changed') return { kind, agent: agentRecord(agent) }
   if (kind === 'edited') {

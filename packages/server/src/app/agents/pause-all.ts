@@ -66,16 +66,18 @@ async function keepFacts(
 
 /** Stops every agent at once. Agents that are paused already stay a matter of their own. */
 export async function pauseAll(op: Op, deps: Deps, { reason }: PauseAll): Promise<PausedAgents> {
-  const changed = await deps.auditLog.transaction(async (tx) => {
-    const active = (await tx.agents.list()).filter(({ status }) => status === 'active')
-    const agents = await changeAll(op, tx, active, 'paused')
-    const names = [...(await pausedWithAll(tx.meta)), ...agents.map(({ name }) => name)]
-    await setPausedWithAll(tx.meta, new Set(names))
-    await keepFacts(op, deps, tx, reason)
-    const said = reason === '' ? {} : { arguments: { reason } }
-    tx.append(actDraft(op, 'service.paused', { ...said, detail: { agents: agents.length } }))
-    return { agents, pause: await servicePause(tx.meta) }
-  })
+  const changed = await deps.directory.changing(() =>
+    deps.auditLog.transaction(async (tx) => {
+      const active = (await tx.agents.list()).filter(({ status }) => status === 'active')
+      const agents = await changeAll(op, tx, active, 'paused')
+      const names = [...(await pausedWithAll(tx.meta)), ...agents.map(({ name }) => name)]
+      await setPausedWithAll(tx.meta, new Set(names))
+      await keepFacts(op, deps, tx, reason)
+      const said = reason === '' ? {} : { arguments: { reason } }
+      tx.append(actDraft(op, 'service.paused', { ...said, detail: { agents: agents.length } }))
+      return { agents, pause: await servicePause(tx.meta) }
+    }),
+  )
   return tell(deps, 'agent.paused', changed)
 }
 
@@ -96,19 +98,21 @@ function assertPaused(
 
 /** Resumes those that `pauseAll` paused and no other: all of them, or the ones that are named first. */
 export async function resumeAll(op: Op, deps: Deps, input: ResumeAll): Promise<PausedAgents> {
-  const changed = await deps.auditLog.transaction(async (tx) => {
-    const waiting = new Set(await pausedWithAll(tx.meta))
-    const all = await tx.agents.list()
-    assertPaused(all, waiting, input.agents ?? [])
-    const wanted = new Set(input.agents ?? waiting)
-    const back = all.filter(({ name, status }) => status === 'paused' && wanted.has(name))
-    const agents = await changeAll(op, tx, back, 'active')
-    const left = [...waiting].filter((name) => !wanted.has(name))
-    await setPausedWithAll(tx.meta, left)
-    if (left.length === 0) await setPauseFacts(tx.meta, null)
-    const detail = { agents: agents.length, still_paused: left.length }
-    tx.append(actDraft(op, 'service.resumed', { detail }))
-    return { agents, pause: await servicePause(tx.meta) }
-  })
+  const changed = await deps.directory.changing(() =>
+    deps.auditLog.transaction(async (tx) => {
+      const waiting = new Set(await pausedWithAll(tx.meta))
+      const all = await tx.agents.list()
+      assertPaused(all, waiting, input.agents ?? [])
+      const wanted = new Set(input.agents ?? waiting)
+      const back = all.filter(({ name, status }) => status === 'paused' && wanted.has(name))
+      const agents = await changeAll(op, tx, back, 'active')
+      const left = [...waiting].filter((name) => !wanted.has(name))
+      await setPausedWithAll(tx.meta, left)
+      if (left.length === 0) await setPauseFacts(tx.meta, null)
+      const detail = { agents: agents.length, still_paused: left.length }
+      tx.append(actDraft(op, 'service.resumed', { detail }))
+      return { agents, pause: await servicePause(tx.meta) }
+    }),
+  )
   return tell(deps, 'agent.resumed', changed)
 }

@@ -133,6 +133,7 @@ export async function prepareExecution(
   const call: Call = {
     ...callOf(deps, approval, agent, capability, args),
     agreed: true,
+    approval_id: approval.id,
     places,
     ...(decision.network ? { network: decision.network } : {}),
   }

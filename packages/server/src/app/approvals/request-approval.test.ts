@@ -2,7 +2,9 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { closeTicket } from '../../../test/kit/tickets.ts'
+import { defineCapability } from '../../capabilities/define.ts'
 import { Hold } from '../call/hold.ts'
 import { argumentsOf } from './approval-record.ts'
 
@@ -148,4 +150,43 @@ test('arguments that cannot be read any more are named by where they are stored'
   expect(() => argumentsOf({ arguments_json: sound, sent_json: damaged })).toThrow(
     'approvals.sent_json',
   )
+})
+
+test('nothing waits for a person of an agent that was revoked while the request was bound', async () => {
+  let meanwhile: () => Promise<unknown> = async () => null
+  const touch = defineCapability({
+    title: 'Touch',
+    name: 'test.touch',
+    version: '1.0',
+    purpose: 'Touches.',
+    when_to_use: 'In this test.',
+    inputs: z.strictObject({}),
+    outputs: z.object({}),
+    tier: 'approval_required',
+    effect: 'immediate',
+    errors: [],
+    resolve: async () => ({ touched: await meanwhile() }),
+    run: async () => ({}),
+  })
+  await using kit = await createKit({
+    capabilities: [touch],
+    policy: 'version: 1\nrules:\n  - { match: test.touch, tier: approval_required }\n',
+    runsApproved: false,
+  })
+  await kit.agent('alpha')
+  meanwhile = () => kit.app.pauseAgent(kit.operator(), { name: 'alpha' })
+  await expect(kit.invoke('alpha', 'test.touch')).rejects.toMatchObject({ type: 'AgentPaused' })
+  await kit.app.resumeAgent(kit.operator(), { name: 'alpha' })
+  meanwhile = async () => {
+    await kit.app.revokeAgent(kit.operator(), { name: 'alpha' })
+    await kit.app.restoreAgent(kit.operator(), { name: 'alpha' })
+    return null
+  }
+  await expect(kit.invoke('alpha', 'test.touch')).rejects.toMatchObject({
+    type: 'AuthenticationFailed',
+  })
+  const { total } = await kit.storage.approvals.list({ status: 'pending', limit: 9, offset: 0 })
+  expect(total).toBe(0)
+  const [second, first] = await kit.audit({ capability: 'test.touch' })
+  expect([first?.error?.type, second?.error?.type]).toEqual(['AgentPaused', 'AuthenticationFailed'])
 })

@@ -8,6 +8,7 @@ import type { StoredApproval } from '../../ports/approvals.ts'
 import type { AuditTransaction } from '../../ports/audit.ts'
 import type { LimitStamp } from '../../ports/limits.ts'
 import type { Secrets } from '../../ports/secrets.ts'
+import { isHolder } from '../agents/agent-directory.ts'
 import type { HeldCall } from '../call/ask-person.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
@@ -38,6 +39,7 @@ type Found =
   | { readonly kind: 'waits'; readonly approval: StoredApproval }
   | { readonly kind: 'delivered'; readonly approval: StoredApproval }
   | { readonly kind: 'full' }
+  | { readonly kind: 'stopped'; readonly error: GatehouseError }
 
 /**
  * Stores what the agent wants to do for a person to decide, or joins the request that an identical call
@@ -59,23 +61,22 @@ export async function requestApproval(
   const draft = { ...bound, agent_reason }
   const facts = { policy_decision: 'approval_required', rule, detail } as const
   const found = await deps.auditLog.transaction(async (tx): Promise<Found> => {
+    const refuse = (error: GatehouseError): void => {
+      const denied = { ...facts, result: 'denied', error: failureOf(error) } as const
+      tx.append(callDraft(op, capability, args, denied), { stamps, counts: true })
+    }
+    const stopped = await stoppedMeanwhile(deps, tx, call)
+    if (stopped) {
+      refuse(stopped)
+      return { kind: 'stopped', error: stopped }
+    }
     const open = await tx.approvals.findOpenCall(agent.name, draft.call_key)
     const stale = open && staleness(deps, open, draft)
     if (open && stale === null) return join(tx, call, open, detail)
     const superseded = open && stale ? await supersede(deps, tx, call, open, draft, stale) : null
     if ((await tx.approvals.countPending(agent.name)) >= pendingMax) {
       const error = new GatehouseError('TooManyPending', { agent: agent.name, limit: pendingMax })
-      tx.append(
-        callDraft(op, capability, args, {
-          ...facts,
-          result: 'denied',
-          error: failureOf(error),
-        }),
-        {
-          stamps,
-          counts: true,
-        },
-      )
+      refuse(error)
       return { kind: 'full' }
     }
     await tx.approvals.insert(draft)
@@ -88,6 +89,7 @@ export async function requestApproval(
     )
     return { kind: 'asked', approval: draft, superseded }
   })
+  if (found.kind === 'stopped') throw found.error
   if (found.kind === 'full') return tooManyPending(deps, agent.name)
   if (found.kind === 'asked') {
     if (found.superseded) announceChange(deps, found.superseded)
@@ -97,6 +99,21 @@ export async function requestApproval(
   const { approval } = found
   if (agent.approvals === 'hold' && op.hold) return { kind: 'held', call, hold: op.hold, approval }
   return pendingAnswer(approval)
+}
+
+/**
+ * @SECURITY A request takes its time to bind: one of an agent that was revoked meanwhile would wait until the agent is
+ * restored, under another token; request-approval.test.ts.
+ */
+async function stoppedMeanwhile(
+  { clock }: RequestDeps,
+  { agents }: AuditTransaction,
+  { op: { actor } }: Call,
+): Promise<GatehouseError | null> {
+  const agent = await agents.find(actor.name)
+  if (!agent || !isHolder(agent, actor.credential, clock.now()))
+    return new GatehouseError('AuthenticationFailed', { detail: 'this token is no longer valid' })
+  return agent.status === 'active' ? null : new GatehouseError('AgentPaused', { agent: actor.name })
 }
 
 /** Why a pending request can't stand for the same call as it is made now; null where it can. */

@@ -30,6 +30,8 @@ export type Call = {
   readonly places?: Readonly<Record<string, readonly string[]>>
   /** Of an approved call: what it was bound to, as it was found again before the run. */
   readonly resolved?: Readonly<Record<string, unknown>>
+  /** Of an approved call: its request, by which a refusal of it is told. */
+  readonly approval_id?: string
 }
 
 /** A call that may run: there is memory for its result. */

@@ -468,3 +468,33 @@ test('a call that waits for nothing has run when its turn is over, and is answer
     'test.rejects error',
   ])
 })
+
+test('a pause that is stored and answered with an error stops its agents all the same', async () => {
+  let full = false
+  await using kit = await createKit({
+    storage: (opened) => ({
+      ...opened,
+      record: async (group: CommitGroup) => {
+        if (full) throw new Error('no space left on device')
+        await opened.record(group)
+      },
+    }),
+  })
+  for (const name of ['alpha', 'beta']) await kit.agent(name)
+  await kit.invoke('alpha', 'system.time')
+  await kit.invoke('beta', 'system.time')
+  full = true
+  const pause = { reason: 'Stop.' }
+  await expect(kit.app.pauseAll(kit.operator(), pause)).rejects.toMatchObject({
+    type: 'AuditUnavailable',
+  })
+  full = false
+  await kit.invoke('alpha', 'system.time').catch(() => undefined)
+  // Nobody is left for it to pause, and it says so as of one that went well.
+  await kit.app.pauseAll(kit.operator(), pause)
+  for (const name of ['alpha', 'beta'])
+    expect(await kit.invoke(name, 'system.time')).toMatchObject({
+      kind: 'denied',
+      reason: 'agent_paused',
+    })
+})

@@ -184,7 +184,14 @@ const broken = (deps: RunDeps, call: RoomyCall, { facts }: CallRun, cause: unkno
 }
 
 /** Failure that a capability raised, in words: anything but an error of ours is a fault of ours. */
-const faultOf = ({ log }: RunDeps, { op, capability }: Call, cause: unknown): GatehouseError => {
+const faultOf = (
+  { log }: RunDeps,
+  { op, capability, approval_id }: Call,
+  cause: unknown,
+): GatehouseError => {
+  // A port knows what has changed, and not for which request it was asked.
+  if (cause instanceof GatehouseError && cause.type === 'ApprovalStale' && approval_id)
+    return new GatehouseError('ApprovalStale', { ...cause.facts, approval_id }, { cause })
   if (cause instanceof GatehouseError) return cause
   if (op.signal.aborted) return new GatehouseError('Cancelled', {}, { cause })
   const correlation_id = op.request_id

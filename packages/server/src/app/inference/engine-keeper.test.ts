@@ -237,3 +237,27 @@ test('forgets an engine that was stopped, whatever it was doing', async () => {
   expect([keeper.crashes, keeper.loaded]).toEqual([0, null])
   expect(started[0]?.killed).toBe(true)
 })
+
+test('does not end an engine for want of use while the request it was loaded for is at work', async () => {
+  const { keeper, clock, started } = createKeeper()
+  let [begun, end] = [() => {}, () => {}]
+  const working = new Promise<void>((resolve) => {
+    begun = resolve
+  })
+  const held = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const used = keeper.use(a, never, async (engine) => {
+    begun()
+    await held
+    return (engine as FakeEngine).killed
+  })
+  await working
+  clock.move(5_000)
+  await new Promise((resolve) => setImmediate(resolve))
+  end()
+  expect(await used).toBe(false)
+  clock.move(1_000)
+  await started[0]?.exited
+  expect(keeper.loaded).toBe(null)
+})

@@ -110,10 +110,11 @@ export class EngineKeeper {
     signal: AbortSignal,
     work: (engine: Engine) => Promise<T>,
   ): Promise<T> {
-    this.#idle?.[Symbol.dispose]()
-    this.#idle = null
+    this.#disarmIdle()
     try {
       const { engine } = await this.#ensure(model, signal)
+      // Loading arms it for a caller that left meanwhile; this one is here.
+      this.#disarmIdle()
       try {
         const result = await work(engine)
         this.#rests.delete(model.sha256)
@@ -131,7 +132,7 @@ export class EngineKeeper {
 
   /** Ends it now, whatever it does. */
   async stop(): Promise<void> {
-    this.#idle?.[Symbol.dispose]()
+    this.#disarmIdle()
     this.#loading?.stop.abort(new GatehouseError('EngineFailed', { detail: stopped }))
     await this.#loading?.loaded.catch(() => undefined)
     await this.#end()
@@ -145,9 +146,14 @@ export class EngineKeeper {
     await engine.kill()
   }
 
+  #disarmIdle(): void {
+    this.#idle?.[Symbol.dispose]()
+    this.#idle = null
+  }
+
   #armIdle(): void {
     if (!this.#loaded) return
-    this.#idle?.[Symbol.dispose]()
+    this.#disarmIdle()
     this.#idle = this.#deps.clock.after(this.#deps.idleMs, () => {
       void this.#end().catch((cause: unknown) =>
         this.#deps.log.error({ err: cause }, 'an idle engine could not be ended'),

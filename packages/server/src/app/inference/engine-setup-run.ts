@@ -25,6 +25,8 @@ const none: EngineSetup = {
 export class EngineSetupRun {
   readonly #deps: Deps
   #state: EngineSetup = none
+  /** Look at what is installed already, until an installation runs. */
+  #beginning: Promise<EngineSetup> | null = null
   #running: Promise<void> = Promise.resolve()
 
   constructor(deps: Deps) {
@@ -38,6 +40,19 @@ export class EngineSetupRun {
   /** Joins the one that runs; one that is installed already is done at once. */
   async begin(op: Op): Promise<EngineSetup> {
     if (this.#state.status === 'running') return this.#state
+    // Two installations at once would remove each other's folder.
+    this.#beginning ??= this.#begin(op).finally(() => {
+      this.#beginning = null
+    })
+    return this.#beginning
+  }
+
+  async stopped(): Promise<void> {
+    await this.#beginning?.catch(() => undefined)
+    await this.#running
+  }
+
+  async #begin(op: Op): Promise<EngineSetup> {
     const { installed, version } = await this.#deps.installer.state()
     const started_at = this.#now()
     if (installed) {
@@ -47,10 +62,6 @@ export class EngineSetupRun {
     this.#state = { ...none, status: 'running', started_at }
     this.#running = this.#run(op, version)
     return this.#state
-  }
-
-  async stopped(): Promise<void> {
-    await this.#running
   }
 
   async #run(op: Op, version: string): Promise<void> {

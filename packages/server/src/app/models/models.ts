@@ -156,8 +156,18 @@ const faultIn = (stored: StoredModel, found: Awaited<ReturnType<ModelFiles['hash
     : 'its bytes are not those that were installed; it was taken out of use'
 }
 
+/** Row to change, of the installation that was hashed: hashing takes minutes, in which others may remove or update it. */
+const stillInstalled = (hashed: StoredModel, now: StoredModel | null): StoredModel => {
+  const { id } = hashed
+  if (now === null)
+    throw new GatehouseError('ModelNotInstalled', { id, detail: 'it was removed meanwhile' })
+  const isSame = now.sha256 === hashed.sha256 && now.installed_ms === hashed.installed_ms
+  if (!isSame) throw new GatehouseError('ModelBusy', { id })
+  return now
+}
+
 async function verifyModel(op: Op, inner: Inner, id: string): Promise<ModelVerification> {
-  const { shelf, files, clock, auditLog } = inner
+  const { shelf, files, clock, auditLog, node } = inner
   const stored = await shelf.storedOrThrow(id)
   await assertIdle(inner, id)
   const found = await files.hash(stored.sha256, op.signal)
@@ -165,8 +175,9 @@ async function verifyModel(op: Op, inner: Inner, id: string): Promise<ModelVerif
   const detail = faultIn(stored, found)
   if (found !== null && detail !== null) await files.reject(stored.sha256)
   await auditLog.transaction(async (tx) => {
+    const current = stillInstalled(stored, await tx.models.find(node, id))
     const next = detail === null ? { verified_ms, problem: null } : { problem: detail }
-    await tx.models.put({ ...stored, ...next })
+    await tx.models.put({ ...current, ...next })
     const facts = { id, sha256: stored.sha256, found: found?.sha256 ?? null }
     const result = detail === null ? 'success' : 'error'
     tx.append(actDraft(op, 'model.verified', { arguments: facts, result }))

@@ -1,4 +1,5 @@
 import type { StoredJob } from '@gatehouse/server/ports/jobs'
+import type { Storage } from '@gatehouse/server/ports/storage'
 import { createKit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 
@@ -54,6 +55,64 @@ test('a node that runs is not forgotten, and one that is unknown is not drained'
   for (const unknown of [kit.app.drainNode, kit.app.resumeNode, kit.app.forgetNode])
     await expect(unknown(op, { name: 'node-x' })).rejects.toMatchObject({ type: 'NodeNotFound' })
   expect((await kit.app.listNodes(op)).nodes).toMatchObject([{ name, answering: true }])
+})
+
+test('a node is drained and forgotten by how it is when that is stored', async () => {
+  /** What the other node says of itself while the request waits for the log. */
+  let meanwhile: ((storage: Storage) => Promise<unknown>) | null = null
+  await using kit = await createKit({
+    storage: (opened) => ({
+      ...opened,
+      async transaction(work) {
+        const says = meanwhile
+        meanwhile = null
+        await says?.(opened)
+        return opened.transaction(work)
+      },
+    }),
+  })
+  const { storage, app } = kit
+  const nowMs = await storage.wallMs()
+  const facts = { version: '0.1.0', address: null, facts_json: '{}' }
+  const other = {
+    name: 'node-b',
+    place: 'b:/data',
+    state: 'active',
+    started_ms: 0,
+    ...facts,
+  } as const
+  const name = { name: other.name }
+  await storage.nodes.put({ ...other, seen_ms: nowMs + 3_600_000 })
+  meanwhile = ({ nodes }) => nodes.setState('node-b', 'stopped')
+  await expect(app.drainNode(kit.operator(), name)).rejects.toMatchObject({
+    type: 'Conflict',
+    message: expect.stringContaining('node-b has stopped') as string,
+  })
+  expect((await storage.nodes.find('node-b'))?.state).toBe('stopped')
+
+  await storage.nodes.put({ ...other, seen_ms: nowMs - 3_600_000 })
+  meanwhile = ({ nodes }) => nodes.beat('node-b', { seen_ms: nowMs + 3_600_000, facts_json: '{}' })
+  await expect(app.forgetNode(kit.operator(), name)).rejects.toMatchObject({
+    type: 'Conflict',
+    message: 'node-b is running; stop it first.',
+  })
+  expect(await storage.nodes.find('node-b')).not.toBeNull()
+})
+
+test('a node that a person drains while it starts stays so', async () => {
+  const nowMs = Date.UTC(2026, 0, 1)
+  await using kit = await createKit({
+    storage: (opened) => ({
+      ...{ ...opened, isShared: true, isNetworked: true },
+      wallMs: async () => nowMs,
+    }),
+    startsLater: true,
+    nowMs,
+  })
+  await kit.app.nodes.assertFits()
+  expect(await kit.storage.nodes.setState(kit.parts.node, 'draining')).toBe(true)
+  await kit.app.start()
+  expect((await kit.storage.nodes.find(kit.parts.node))?.state).toBe('draining')
 })
 
 test('only a node that hears it is drained or resumed, and what is so already is not recorded again', async () => {

@@ -8,6 +8,7 @@ import { standingOf } from '../../domain/nodes.ts'
 import type { StoredAgent } from '../../ports/agents.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
 import type { Stores } from '../../ports/storage.ts'
+import type { AgentDirectory } from '../agents/agent-directory.ts'
 import {
   changeMove,
   moveOf,
@@ -30,7 +31,7 @@ type Deps = FollowMovesDeps &
   StillDeps &
   Pick<Basics, 'events'> & {
     readonly version: string
-    readonly directory: { changed(agent: StoredAgent): void }
+    readonly directory: Pick<AgentDirectory, 'changed' | 'changing'>
   }
 
 const lookAgainMs = 250
@@ -169,22 +170,24 @@ export async function moveAgent(
   })
   const running = await awaitStill(op, deps, asked)
   if (running !== null) throw inTheWay(asked, running)
-  const agent = await deps.auditLog.transaction(async (tx) => {
-    const { current, nodes, target, plan } = await look(tx)
-    // Resumed and paused again it may run something.
-    if (current.generation !== asked.generation)
-      throw refused(`Agent ${name} was changed by somebody else; try again.`)
-    await changeMove(tx.meta, name, plan)
-    const from = nodes.find((node) => factsIn(node).site === current.site)?.name
-    const { site } = factsIn(target)
-    const next = { ...current, site, generation: current.generation + 1 }
-    if (!(await tx.agents.replace(current, next)))
-      throw refused(`Agent ${name} was changed by somebody else; try again.`)
-    tx.append(
-      actDraft(op, 'agent.placed', { agent: name, arguments: { name, site, from, node: to } }),
-    )
-    return next
-  })
+  const agent = await deps.directory.changing(() =>
+    deps.auditLog.transaction(async (tx) => {
+      const { current, nodes, target, plan } = await look(tx)
+      // Resumed and paused again it may run something.
+      if (current.generation !== asked.generation)
+        throw refused(`Agent ${name} was changed by somebody else; try again.`)
+      await changeMove(tx.meta, name, plan)
+      const from = nodes.find((node) => factsIn(node).site === current.site)?.name
+      const { site } = factsIn(target)
+      const next = { ...current, site, generation: current.generation + 1 }
+      if (!(await tx.agents.replace(current, next)))
+        throw refused(`Agent ${name} was changed by somebody else; try again.`)
+      tx.append(
+        actDraft(op, 'agent.placed', { agent: name, arguments: { name, site, from, node: to } }),
+      )
+      return next
+    }),
+  )
   deps.directory.changed(agent)
   deps.events.publish({ type: 'agent.placed', agent: name, data: { status: agent.status } })
   await followMoves(deps)

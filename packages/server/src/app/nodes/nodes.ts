@@ -10,6 +10,7 @@ import {
   type ServerNode,
   type UncheckedLog,
 } from '@gatehouse/contract'
+import type { NodeStore } from '../../ports/nodes.ts'
 import type { Vault } from '../../ports/vault.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
@@ -135,17 +136,30 @@ const stillThere = ({ name, place, answering }: ServerNode): GatehouseError =>
     },
   )
 
+/** A node in a transaction, and how it is at a moment before: its own beat may come, and it may stop, while the work waits. */
+async function lookAt({ node }: Deps, nodes: NodeStore, name: string, nowMs: number) {
+  const found = await nodes.find(name)
+  if (!found) throw new GatehouseError('NodeNotFound', { name })
+  // The one that answers is there, and alone on its store says so once.
+  const now = name === node ? { ...found, seen_ms: nowMs } : found
+  return { found, record: nodeRecord(now, nowMs, node, null) }
+}
+
+const changedMeanwhile = (name: string): GatehouseError =>
+  new GatehouseError('Conflict', { detail: `${name} changed at the same time; try again.` })
+
 async function changeNode(
   op: Op,
   deps: Deps,
   name: string,
   state: 'active' | 'draining',
 ): Promise<ServerNode> {
-  const found = await showNode(deps, name)
-  if (found.status === 'stopped' || found.status === 'missing') throw notThere(found)
-  if (found.status === state) return found
+  const nowMs = await deps.storage.wallMs()
   await deps.auditLog.transaction(async (tx) => {
-    if (!(await tx.nodes.setState(name, state))) throw new GatehouseError('NodeNotFound', { name })
+    const { found, record } = await lookAt(deps, tx.nodes, name, nowMs)
+    if (record.status === 'stopped' || record.status === 'missing') throw notThere(record)
+    if (found.state === state) return
+    if (!(await tx.nodes.setState(name, state, found.state))) throw changedMeanwhile(name)
     const act = state === 'draining' ? 'node.drained' : 'node.resumed'
     tx.append(actDraft(op, act, { arguments: { name } }))
   })
@@ -154,10 +168,11 @@ async function changeNode(
 }
 
 async function forgetNode(op: Op, deps: Deps, name: string): Promise<ForgottenNode> {
-  const found = await showNode(deps, name)
-  if (found.status === 'active' || found.status === 'draining') throw stillThere(found)
+  const nowMs = await deps.storage.wallMs()
   await deps.auditLog.transaction(async (tx) => {
-    if (!(await tx.nodes.remove(name))) throw new GatehouseError('NodeNotFound', { name })
+    const { found, record } = await lookAt(deps, tx.nodes, name, nowMs)
+    if (record.status === 'active' || record.status === 'draining') throw stillThere(record)
+    if (!(await tx.nodes.remove(name, found.seen_ms))) throw changedMeanwhile(name)
     tx.append(actDraft(op, 'node.forgotten', { arguments: { name } }))
   })
   await deps.endsWithNode(name)

@@ -94,9 +94,12 @@ export class Presence {
   }
 
   async start(): Promise<void> {
-    await this.#enter()
+    const { storage, node } = this.#deps
+    // Since it entered a person may have told it to drain.
+    const entered = this.#siteMark === null ? null : await storage.nodes.find(node)
+    await this.#enter(entered?.state === 'draining' ? 'draining' : 'active')
     this.#serves = true
-    if (this.#deps.storage.isNetworked) this.#beating.start()
+    if (storage.isNetworked) this.#beating.start()
   }
 
   async stopped(): Promise<void> {
@@ -220,11 +223,11 @@ export class Presence {
     this.#differing = new Set(names)
   }
 
-  async #enter(): Promise<void> {
+  async #enter(state: 'active' | 'draining' = 'active'): Promise<void> {
     const { storage, node, place, version, listeners } = this.#deps
     const seen = await this.#look()
     const { address } = listeners
-    const self = { name: node, place, version, address, state: 'active' } as const
+    const self = { name: node, place, version, address, state }
     await storage.nodes.put({ ...self, started_ms: seen.seen_ms, ...seen })
     // A move that began since the store was opened looked for nodes before this one was there, or sees it now.
     assertServable(parseMark(await storage.meta.get(moveKey)))

@@ -9,6 +9,8 @@ const nowMs = Date.UTC(2026, 0, 1)
 /** Rows that several services share, of which the rest is each one's own. */
 class Rows {
   readonly kept = new Map<string, string>()
+  /** Runs once, ahead of the next transaction that finds it. */
+  before: (() => Promise<unknown>) | null = null
   readonly #meta: Pick<MetaStore, 'get' | 'set'> = {
     get: async (key) => this.kept.get(key) ?? null,
     set: async (key, value) => void this.kept.set(key, value),
@@ -28,7 +30,12 @@ class Rows {
       isNetworked: true,
       wallMs: async () => nowMs,
       meta: over(opened.meta),
-      transaction: (work) => opened.transaction((tx) => work({ ...tx, meta: over(tx.meta) })),
+      transaction: async (work) => {
+        const { before } = this
+        this.before = null
+        await before?.()
+        return opened.transaction((tx) => work({ ...tx, meta: over(tx.meta) }))
+      },
     }
   }
 }
@@ -165,6 +172,37 @@ test('of two changes of one file the first holds, and the other is kept aside an
   await look(two)
   expect(textOf(two)).toBe(rule('git.push'))
   expect(textOf(two, '.previous/organisation.yaml')).toBe(rule('git.commit'))
+})
+
+test('of two changes at once the later one is refused where it is of the same file', async () => {
+  const rows = new Rows()
+  const { one, two } = await pair(rows)
+  rows.before = () => save(two, rule('git.commit'))
+  await expect(save(one, rule('git.push'))).rejects.toMatchObject({
+    type: 'Conflict',
+    message: expect.stringContaining('another node changed organisation.yaml'),
+  })
+  expect(textOf(one)).toBe(rule('git.commit'))
+  expect(textOf(one, '.previous/organisation.yaml')).toBe(rule('git.push'))
+})
+
+test('of two changes at once both hold where they are of two files, each of who made it', async () => {
+  const rows = new Rows()
+  const { one, two } = await pair(rows)
+  const saveAs = (kit: Kit, who: string, agent: string, match: string) =>
+    kit.app.savePolicy(kit.operator(who), { text: rule(match), agent })
+  rows.before = async () => {
+    await saveAs(two, 'ben', 'webbot', 'git.commit')
+    // What the first round took is no change of this node when it is changed again.
+    rows.before = () => saveAs(two, 'ben', 'webbot', 'git.branch')
+  }
+  await saveAs(one, 'ana', 'mailbot', 'git.push')
+  await look(two)
+  for (const kit of [one, two]) {
+    expect(textOf(kit, 'agents/mailbot.yaml')).toBe(rule('git.push'))
+    expect(textOf(kit, 'agents/webbot.yaml')).toBe(rule('git.branch'))
+  }
+  expect((await acts(one, 'policy.shared')).map((facts) => facts?.['author'])).toContain('user:ana')
 })
 
 test('a file that is not valid here takes nothing away from the others', async () => {

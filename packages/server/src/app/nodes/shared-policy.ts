@@ -157,7 +157,10 @@ export class SharedPolicy {
     return key && digest.hmac(key, `gatehouse policy\n${storage.id}\n${json}`)
   }
 
-  /** Brings both to the same; returns the files where the others' text took the place of one that was changed here. */
+  /**
+   * Brings both to the same; returns the files where the others' text took the place of one that was changed here. Where another
+   * node stores its version first, it begins again upon that one: the answer then says what became of the change.
+   */
   async #sync(author: string): Promise<readonly string[]> {
     const { storage, policyShare, policy, digest } = this.#deps
     const kept = policyShare.base()
@@ -171,7 +174,8 @@ export class SharedPolicy {
       // Rules of an invalid file are not known, and leaving it out would take them away from the others.
       if (own.unknown.length > 0)
         this.#fault = `${own.unknown.join(', ')} is not valid, so nothing is shared`
-      else await this.#share({ author, files: own.texts }, stored, base)
+      else if (!(await this.#share({ author, files: own.texts }, stored, base)))
+        return this.#sync(author)
       return []
     }
     const merge = mergeFiles({
@@ -182,9 +186,12 @@ export class SharedPolicy {
       digestOf: digest.sha256,
     })
     if (merge.changes.size > 0) await this.#follow(stored, merge)
-    if (digest.canonical(merge.merged) === digest.canonical(stored.files)) this.#keep(stored, base)
-    else await this.#share({ author, files: merge.merged }, stored, base)
-    return merge.overruled
+    // Before it is shared: what was taken from the others is no change of this node in the next round.
+    this.#keep(stored, base)
+    const isSame = digest.canonical(merge.merged) === digest.canonical(stored.files)
+    if (isSame || (await this.#share({ author, files: merge.merged }, stored, base)))
+      return merge.overruled
+    return [...merge.overruled, ...(await this.#sync(author))]
   }
 
   #isChanged({ texts, unknown }: ReturnType<PolicyFiles['texts']>, { files }: PolicyBase): boolean {
@@ -215,12 +222,12 @@ export class SharedPolicy {
       )
   }
 
-  /** Stores the next version, unless another node was first: then the next look takes what it stored. */
+  /** Stores the next version, and returns whether it did: not where another node was first. */
   async #share(
     { author, files }: Pick<Shared, 'author' | 'files'>,
     stored: Stored | null,
     base: PolicyBase,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { auditLog, digest, node } = this.#deps
     const version = Math.max(stored?.version ?? 0, base.version) + 1
     const json = digest.canonical({ version, author, node, files })
@@ -235,9 +242,10 @@ export class SharedPolicy {
       tx.append(actDraft(systemOp(this.#deps), 'policy.shared', { arguments: facts }))
       return true
     })
-    if (!isFirst) return this.#following.nudge()
+    if (!isFirst) return false
     this.#fault = null
     this.#keep({ version, mac, files }, base)
+    return true
   }
 
   #keep(

@@ -3,6 +3,7 @@ import { standingOf } from '../../domain/nodes.ts'
 import type { StoredAgent } from '../../ports/agents.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
 import type { Workspaces } from '../../ports/workspaces.ts'
+import type { AgentDirectory } from '../agents/agent-directory.ts'
 import { changeMove } from '../agents/agent-moves.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
@@ -12,7 +13,7 @@ import { factsIn } from './node-record.ts'
 export type SiteDeps = Pick<Basics, 'storage' | 'auditLog' | 'ids'> & {
   readonly node: string
   readonly workspaces: Pick<Workspaces, 'site' | 'holds' | 'setAside'>
-  readonly directory: { changed(agent: StoredAgent): void }
+  readonly directory: Pick<AgentDirectory, 'changed' | 'changing'>
   readonly signal: AbortSignal
 }
 
@@ -151,23 +152,25 @@ export async function takeAgents(deps: SiteDeps): Promise<void> {
     agent.site === null || (agent.site !== site && !known.has(agent.site))
   const lost = (await storage.agents.list()).filter(isLost)
   for (const { name } of lost.filter((agent) => workspaces.holds(agent.name))) {
-    const taken = await auditLog.transaction(async (tx) => {
-      const current = await tx.agents.find(name)
-      if (!current || !isLost(current)) return null
-      const next = { ...current, site, generation: current.generation + 1 }
-      if (!(await tx.agents.replace(current, next))) return null
-      await changeMove(tx.meta, name, ({ left }) => ({
-        under_way: null,
-        left: left.filter((other) => other !== site),
-      }))
-      tx.append(
-        actDraft(systemOp(deps), 'agent.placed', {
-          agent: name,
-          arguments: { name, site, node: deps.node },
-        }),
-      )
-      return next
-    })
+    const taken = await directory.changing(() =>
+      auditLog.transaction(async (tx) => {
+        const current = await tx.agents.find(name)
+        if (!current || !isLost(current)) return null
+        const next = { ...current, site, generation: current.generation + 1 }
+        if (!(await tx.agents.replace(current, next))) return null
+        await changeMove(tx.meta, name, ({ left }) => ({
+          under_way: null,
+          left: left.filter((other) => other !== site),
+        }))
+        tx.append(
+          actDraft(systemOp(deps), 'agent.placed', {
+            agent: name,
+            arguments: { name, site, node: deps.node },
+          }),
+        )
+        return next
+      }),
+    )
     if (taken) directory.changed(taken)
   }
 }

@@ -25,6 +25,21 @@ const setUp = async (kit: Kit, name?: string) => {
   })
 }
 
+/** Does what is in the list while a password is hashed. */
+const hashingWith = () => {
+  const whileHashing: (() => Promise<unknown>)[] = []
+  const ports = <T extends object>(name: string, port: T): T => {
+    if (name !== 'passwords') return port
+    const { hash } = port as T & Passwords
+    const slow: Passwords['hash'] = async (text) => {
+      await whileHashing.pop()?.()
+      return hash(text)
+    }
+    return { ...port, hash: slow }
+  }
+  return { whileHashing, ports }
+}
+
 describe('the setup link', () => {
   test('makes exactly one operator, however many use it at once, and none after', async () => {
     await using kit = await createKit()
@@ -57,20 +72,10 @@ describe('the setup link', () => {
   })
 
   test('that ends while the password is hashed makes no operator', async () => {
-    const whileHashing: (() => void)[] = []
-    await using kit: Kit = await createKit({
-      ports: <T extends object>(name: string, port: T): T => {
-        if (name !== 'passwords') return port
-        const { hash } = port as T & Passwords
-        const slow: Passwords['hash'] = async (text) => {
-          whileHashing.pop()?.()
-          return hash(text)
-        }
-        return { ...port, hash: slow }
-      },
-    })
+    const { whileHashing, ports } = hashingWith()
+    await using kit: Kit = await createKit({ ports })
     const { token } = await kit.app.createSetupLink(kit.operator())
-    whileHashing.push(() => kit.clock.move(30 * 60_000))
+    whileHashing.push(async () => kit.clock.move(30 * 60_000))
     const use = kit.app.setUp(kit.operator(), { token, password, ...here })
     await expect(use).rejects.toMatchObject({ type: 'SetupLinkInvalid' })
     expect(await kit.app.listOperators(kit.operator())).toEqual([])
@@ -166,6 +171,69 @@ describe('a password change', () => {
     const logIn = (text: string) => kit.app.login(op, { password: text, address: '192.0.2.9' })
     await expect(logIn(password)).rejects.toMatchObject({ type: 'AuthenticationFailed' })
     expect((await logIn('another horse battery')).whoami.name).toBe('ana')
+  })
+
+  describe('that is under way', () => {
+    /** Ana changes her password, and while that is hashed something else is done. */
+    const changeWhile = async (
+      act: (kit: Kit, idHash: string) => Promise<unknown>,
+      name = 'ana',
+    ) => {
+      const { whileHashing, ports } = hashingWith()
+      const kit = await createKit({ ports })
+      const { id } = await setUp(kit, 'ana')
+      const login = await kit.app.authenticateWebSession(id)
+      const op = { ...kit.operator(), actor: login?.actor ?? kit.operator().actor }
+      const sessionHash = login?.id_hash ?? ''
+      whileHashing.push(() => act(kit, sessionHash))
+      const present = { sessionHash, password, ...here }
+      const change = kit.app.setPassword(op, { name, password: 'the first horse battery', present })
+      return { kit, outcome: await change.catch(({ type }: { type: string }) => type) }
+    }
+    const names = async (kit: Kit) =>
+      (await kit.app.listOperators(kit.operator())).map(({ name }) => name)
+
+    test('does not bring back one who is removed meanwhile, or make another for them', async () => {
+      const remove = (kit: Kit) => kit.app.removeOperator(kit.operator(), { name: 'ana' })
+      for (const name of ['ana', 'ben']) {
+        const { kit, outcome } = await changeWhile(remove, name)
+        await using _closing = kit
+        expect(outcome).toBe('AuthenticationFailed')
+        expect(await names(kit)).toEqual([])
+      }
+    })
+
+    test('does not take the place of one that was made meanwhile', async () => {
+      const { kit, outcome } = await changeWhile((its) =>
+        its.app.setPassword(its.operator(), {
+          ...{ name: 'ana', password: 'another horse battery', present: null },
+        }),
+      )
+      await using _closing = kit
+      expect(outcome).toBe('AuthenticationFailed')
+      const logIn = kit.app.login(kit.operator(), { password: 'another horse battery', ...here })
+      expect((await logIn).whoami.name).toBe('ana')
+    })
+
+    test('changes nothing once the login that asks was ended', async () => {
+      const { kit, outcome } = await changeWhile((its, id_hash) =>
+        its.app.logout(its.operator(), { id_hash }),
+      )
+      await using _closing = kit
+      expect(outcome).toBe('AuthenticationFailed')
+      expect((await kit.app.login(kit.operator(), { password, ...here })).whoami.name).toBe('ana')
+    })
+
+    test('is made where others come and go meanwhile', async () => {
+      const { kit, outcome } = await changeWhile(async (its) => {
+        await its.app.setPassword(its.operator(), { name: 'ben', password, present: null })
+        await its.app.login(its.operator(), { name: 'ana', password, address: '192.0.2.9' })
+        await its.app.removeOperator(its.operator(), { name: 'ben' })
+      })
+      await using _closing = kit
+      expect(outcome).toMatchObject({ name: 'ana', created: false })
+      expect(await names(kit)).toEqual(['ana'])
+    })
   })
 
   test('makes the operator where there is none, and from the command line ends all logins', async () => {

@@ -79,6 +79,15 @@ export async function assertPassword(
   throw wrong()
 }
 
+/** Between the hash and a transaction another login may have changed the password or removed the operator. */
+export async function assertStillRight(
+  tx: Pick<Basics['storage'], 'operators'>,
+  verified: StoredOperator,
+): Promise<void> {
+  const still = await tx.operators.find(verified.name)
+  if (still?.password_hash !== verified.password_hash) throw wrong()
+}
+
 /** Puts failures of minutes that are over on record. */
 export async function sweepLogins(deps: LoginDeps): Promise<void> {
   for (const { address, count } of deps.logins.sweep())
@@ -115,9 +124,7 @@ export async function login(
   const { loggedIn, stored } = newSession(deps, operator)
   const by: Op = { ...op, actor: actorOf(operator) }
   await deps.auditLog.transaction(async (tx) => {
-    // Between the hash and now another login may have changed the password or removed the operator.
-    const still = await tx.operators.find(operator.name)
-    if (still?.password_hash !== operator.password_hash) throw wrong()
+    await assertStillRight(tx, operator)
     await tx.webSessions.insert(stored)
     tx.append(
       actDraft(by, 'operator.logged_in', {

@@ -10,7 +10,7 @@ import type { StoredOperator } from '../../ports/people.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
-import { assertPassword, type LoginDeps } from './login.ts'
+import { assertPassword, assertStillRight, type LoginDeps } from './login.ts'
 
 type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock'> & { readonly passwords: Passwords }
 
@@ -60,11 +60,12 @@ export async function setPassword(
   deps: Deps & LoginDeps,
   { name, password, role, present }: SetPasswordInput,
 ): Promise<PasswordSet> {
-  // @SECURITY A person who finds an open dashboard must not be able to keep it; operators.test.ts.
-  if (present) await assertPassword(deps, { ...present, name: actorName(op) })
+  // @SECURITY A person who finds an open dashboard must not be able to keep it; login.test.ts.
+  const verified = present && (await assertPassword(deps, { ...present, name: actorName(op) }))
   const hash = await hashPassword(deps, password, name)
   const nowMs = deps.clock.wall()
   return deps.auditLog.transaction(async (tx) => {
+    if (present && verified) await assertStillAsks(tx, verified, present)
     const known = await tx.operators.find(name)
     const next = {
       role: role ?? known?.role ?? 'operator',
@@ -91,6 +92,17 @@ export async function setPassword(
     const operator = (await tx.operators.find(name)) as StoredOperator
     return { ...record(operator), created: !known }
   })
+}
+
+/** @SECURITY A person who is removed, or whose login is ended, during the hash changes nothing any more; login.test.ts. */
+async function assertStillAsks(
+  tx: Pick<Basics['storage'], 'operators' | 'webSessions'>,
+  verified: StoredOperator,
+  { sessionHash }: { readonly sessionHash: string },
+): Promise<void> {
+  await assertStillRight(tx, verified)
+  if (!(await tx.webSessions.findByHash(sessionHash)))
+    throw new GatehouseError('AuthenticationFailed', { detail: 'this login has ended' })
 }
 
 const actorName = (op: Op): string => (op.actor.kind === 'user' ? op.actor.label : '')

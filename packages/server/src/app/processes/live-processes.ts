@@ -22,7 +22,7 @@ import { commandFacts } from './process-record.ts'
 /** In the background, and in all, for one agent; and in all for the service. */
 const backgroundMax = 8
 const runningMax = 16
-const allMax = 128
+export const allMax = 128
 /** Ended ones that an agent can still look at. */
 const keptMax = 50
 
@@ -64,6 +64,11 @@ export class LiveProcesses {
 
   get(id: string): Live | undefined {
     return this.#live.get(id)
+  }
+
+  /** Whether it runs here or is being started. */
+  has(id: string): boolean {
+    return this.#live.has(id) || this.#starting.has(id)
   }
 
   all(): readonly Live[] {

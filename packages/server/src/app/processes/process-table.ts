@@ -17,7 +17,7 @@ import type {
 import type { Call } from '../call/call.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { ForeignPrograms } from './foreign-programs.ts'
-import { LiveProcesses, type ProcessDeps } from './live-processes.ts'
+import { allMax, LiveProcesses, type ProcessDeps } from './live-processes.ts'
 import { logRecord, processRecord } from './process-record.ts'
 import { toRunAnswer } from './ran-process.ts'
 
@@ -159,19 +159,22 @@ export class ProcessTable {
     await Promise.all(own.map(({ hosted }) => hosted.end(endGraceMs, detail)))
   }
 
-  /** Programs that ran when this node died have ended with it. */
+  /** Programs that ran when this node died have ended with it. Others may run already: calls are taken before this. */
   async start(): Promise<void> {
     const { storage, node, clock } = this.#deps
+    // A page of more than can run here has one that ended, if any is left.
+    const running = { state: 'running', node, limit: 2 * allMax, offset: 0 } as const
     for (;;) {
-      const left = await storage.processes.list({ state: 'running', node, limit: 100, offset: 0 })
-      for (const stored of left.processes)
+      const { processes } = await storage.processes.list(running)
+      const left = processes.filter(({ id }) => !this.#live.has(id))
+      if (left.length === 0) break
+      for (const stored of left)
         await storage.processes.update({
           ...stored,
           state: 'interrupted',
           detail: 'the service ended while it ran, and it with the service',
           ended_ms: clock.wall(),
         })
-      if (left.processes.length < 100) break
     }
     for (const loop of this.#polling) loop.start()
   }

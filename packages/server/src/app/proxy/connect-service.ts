@@ -8,13 +8,17 @@ import {
 } from '@gatehouse/contract'
 import type { ServiceAdapter } from '../../ports/service-adapter.ts'
 import type { StoredService } from '../../ports/services.ts'
+import type { Stores } from '../../ports/storage.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Op } from '../call/op.ts'
 import { within } from '../call/within.ts'
 import type { ProxyDeps } from './deps.ts'
+import { dropReplica } from './drop-replica.ts'
 import { failureText } from './failure-text.ts'
 import { existing, serviceRecordOf } from './find-service.ts'
+import { firstGeneration } from './generations.ts'
 import { connectionOf, secretName } from './open-services.ts'
+import { takeServiceTurn } from './service-turn.ts'
 
 const testSeconds = 60
 const servicesMax = 100
@@ -88,11 +92,15 @@ const scrubbed = (
   return clean
 }
 
+const liveOf = (known: StoredService | null): StoredService | null =>
+  known?.status === 'disconnected' ? null : known
+
 /** Draft of a service that is not there yet, or that takes the place of one. */
 const drafted = (
   deps: ProxyDeps,
   input: ConnectService,
   known: StoredService | null,
+  generation: number,
 ): StoredService => {
   // First whether there is such a kind: its name is a service's name too, unlike any other text.
   const adapter = deps.opened.adapterOf(input.kind)
@@ -102,7 +110,7 @@ const drafted = (
       detail: `${name} is a service of kind ${known.kind}: choose another name, or forget it first.`,
     })
   const settings_json = parseSettings(adapter, input.settings)
-  const live = known?.status === 'disconnected' ? null : known
+  const live = liveOf(known)
   const same = live?.settings_json === settings_json
   return {
     name,
@@ -111,7 +119,7 @@ const drafted = (
     secrets: secretsOf(adapter, input.secrets, live?.secrets ?? []),
     agents: [...new Set(input.agents)],
     connected_ms: deps.clock.wall(),
-    generation: (known?.generation ?? 0) + 1,
+    generation,
     status: same && live ? live.status : 'syncing',
     // The same place with other credentials: what was read stays.
     cursor: same && live ? live.cursor : null,
@@ -126,6 +134,44 @@ const drafted = (
   }
 }
 
+/** Raises `Conflict` where the service is another one than it was, and `QuotaExceeded` where there is no room for a new one. */
+async function assertFree(
+  { services }: Pick<Stores, 'services'>,
+  name: string,
+  known: StoredService | null,
+): Promise<void> {
+  const current = await services.find(name)
+  if (current?.generation !== known?.generation)
+    throw new GatehouseError('Conflict', { detail: `${name} was connected by somebody else.` })
+  if (!current && (await services.list()).length >= servicesMax)
+    throw new GatehouseError('QuotaExceeded', { limit: servicesMax, what: 'services' })
+}
+
+/** Keeps the credentials and the settings, both of one who connects. */
+async function store(
+  op: Op,
+  deps: ProxyDeps,
+  { input, name, known }: { input: ConnectService; name: string; known: StoredService | null },
+): Promise<void> {
+  await using turn = await takeServiceTurn(deps, name)
+  await assertFree(deps.storage, name, known)
+  for (const [field, value] of Object.entries(input.secrets)) {
+    await turn.keep()
+    await deps.secrets.keepForService(secretName(name, field), value)
+  }
+  await deps.auditLog.transaction(async (tx) => {
+    await turn.keep(tx.meta)
+    // Syncs have gone on meanwhile, and one of everything may have been asked for.
+    const current = await tx.services.find(name)
+    if (!current) await assertFree(tx, name, known)
+    const generation = current ? current.generation + 1 : await firstGeneration(tx.meta)
+    const service = drafted(deps, input, current, generation)
+    await tx.services.put(service)
+    const { kind, agents } = service
+    tx.append(actDraft(op, 'service.connected', { arguments: { name, kind, agents } }))
+  })
+}
+
 /** Connects a service, or connects it anew, once everything about it was seen to work. */
 export async function connectService(
   op: Op,
@@ -134,7 +180,7 @@ export async function connectService(
 ): Promise<ConnectedService> {
   const name = input.name ?? input.kind
   const known = await deps.storage.services.find(name)
-  const service = drafted(deps, input, known)
+  const service = drafted(deps, input, known, 0)
   await assertAgents(deps, service.agents)
   const checks = await check(op, deps, service, input.secrets)
   const wrong = checks.filter(({ ok }) => !ok)
@@ -149,18 +195,9 @@ export async function connectService(
         })),
       },
     )
-  for (const [field, value] of Object.entries(input.secrets))
-    await deps.secrets.keepForService(secretName(name, field), value)
-  await deps.auditLog.transaction(async (tx) => {
-    const current = await tx.services.find(name)
-    if (current?.generation !== known?.generation)
-      throw new GatehouseError('Conflict', { detail: `${name} was connected by somebody else.` })
-    if (!current && (await tx.services.list()).length >= servicesMax)
-      throw new GatehouseError('QuotaExceeded', { limit: servicesMax, what: 'services' })
-    await tx.services.put(service)
-    const { kind, agents } = service
-    tx.append(actDraft(op, 'service.connected', { arguments: { name, kind, agents } }))
-  })
+  // A new connection begins empty: its runs are counted from one again, and would pass over what an old one left.
+  if (!liveOf(known)) await dropReplica(deps, name)
+  await store(op, deps, { input, name, known })
   deps.opened.forget(name)
   deps.nudge.syncs()
   return { service: await serviceRecordOf(deps, name), checks }

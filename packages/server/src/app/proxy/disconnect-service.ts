@@ -1,22 +1,28 @@
 import type { ProxyService } from '@gatehouse/contract'
 import type { StoredService } from '../../ports/services.ts'
+import type { StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Op } from '../call/op.ts'
 import { resolveAlert } from '../supervision/alerts.ts'
 import { publishWrite } from './buffer-write.ts'
 import { cancelAll } from './change-write.ts'
 import type { ProxyDeps } from './deps.ts'
+import { dropReplica } from './drop-replica.ts'
 import { notThere, serviceRecordOf } from './find-service.ts'
+import { leaveGeneration } from './generations.ts'
 import { secretName } from './open-services.ts'
-import { alertKey, dropReplica } from './sync-runner.ts'
+import { takeServiceTurn } from './service-turn.ts'
+import { alertKey } from './sync-runner.ts'
 
-/** Ends a service: its pending writes are cancelled; its replica, rollback points and credentials are deleted. */
-export async function disconnectService(
+type Ended = { readonly name: string; readonly forget: boolean }
+
+/** Ends the connection and deletes the credentials, and returns the writes that were cancelled. */
+async function end(
   op: Op,
   deps: ProxyDeps,
-  { name, forget }: { readonly name: string; readonly forget: boolean },
-): Promise<ProxyService> {
-  const before = await serviceRecordOf(deps, name)
+  { name, forget }: Ended,
+): Promise<readonly StoredWrite[]> {
+  await using turn = await takeServiceTurn(deps, name)
   const { service, writes } = await deps.auditLog.transaction(async (tx) => {
     const current = await tx.services.find(name)
     if (!current) throw notThere(name)
@@ -34,16 +40,33 @@ export async function disconnectService(
       reason: null,
       progress_json: null,
     }
-    if (forget) await tx.services.remove(name)
-    else await tx.services.put(ended)
+    if (forget) {
+      await tx.services.remove(name)
+      await leaveGeneration(tx.meta, ended.generation)
+    } else await tx.services.put(ended)
     const detail = { cancelled_writes: cancelled.length, forgotten: forget }
     tx.append(actDraft(op, 'service.disconnected', { arguments: { name }, detail }))
     return { service: current, writes: cancelled }
   })
   deps.opened.forget(name)
-  for (const field of service.secrets) await deps.secrets.forgetForService(secretName(name, field))
+  for (const field of service.secrets) {
+    await turn.keep()
+    await deps.secrets.forgetForService(secretName(name, field))
+  }
+  return writes
+}
+
+/** Ends a service: its pending writes are cancelled; its replica, rollback points and credentials are deleted. */
+export async function disconnectService(
+  op: Op,
+  deps: ProxyDeps,
+  input: Ended,
+): Promise<ProxyService> {
+  const { name, forget } = input
+  const before = await serviceRecordOf(deps, name)
+  const writes = await end(op, deps, input)
   await dropReplica(deps, name)
-  const alert = await deps.storage.alerts.findOpen(alertKey(name))
+  const alert = await deps.storage.alerts.findUnresolved(alertKey(name))
   if (alert) await resolveAlert(op, deps, alert.id)
   for (const write of writes) publishWrite(deps, 'write.cancelled', write)
   deps.nudge.syncs()

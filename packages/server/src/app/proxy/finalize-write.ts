@@ -18,26 +18,28 @@ const attemptsMax = 10
 
 type Extra = (tx: AuditTransaction, next: StoredWrite) => Promise<void>
 
+type Ending = {
+  readonly next: StoredWrite
+  readonly act: string
+  readonly result?: 'success' | 'error'
+  readonly detail?: Readonly<Record<string, unknown>>
+  readonly also?: Extra
+}
+
 /** Stores how a write now stands, with its entry, unless somebody else has taken it meanwhile. */
-export async function finalize(
+async function finalize(
   deps: ProxyDeps,
   current: StoredWrite,
-  next: StoredWrite,
-  act: string,
-  facts: {
-    readonly result?: 'success' | 'error'
-    readonly detail?: Readonly<Record<string, unknown>>
-    readonly also?: Extra
-  } = {},
+  decide: (tx: AuditTransaction) => Ending | Promise<Ending>,
 ): Promise<StoredWrite | null> {
-  const { result = 'success', detail, also } = facts
-  const stored = await deps.auditLog.transaction(async (tx) => {
-    if (!(await tx.writes.replace(current, next))) return false
-    await also?.(tx, next)
-    tx.append(
-      actDraft(systemOp(deps), act, { ...writeFacts(next), result, ...(detail ? { detail } : {}) }),
-    )
-    return true
+  const { act, next, stored } = await deps.auditLog.transaction(async (tx) => {
+    const ending = await decide(tx)
+    const { result = 'success', detail, also } = ending
+    if (!(await tx.writes.replace(current, ending.next))) return { ...ending, stored: false }
+    await also?.(tx, ending.next)
+    const facts = { ...writeFacts(ending.next), result, ...(detail ? { detail } : {}) }
+    tx.append(actDraft(systemOp(deps), ending.act, facts))
+    return { ...ending, stored: true }
   })
   if (!stored) {
     deps.log.warn({ write_id: current.id, act }, 'a write was taken by somebody else meanwhile')
@@ -102,7 +104,7 @@ export async function finalizeExecuted(
     result_json: JSON.stringify(result),
     error_json: null,
   }
-  await finalize(deps, write, next, 'write.executed', { also: openPoint(deps) })
+  await finalize(deps, write, () => ({ next, act: 'write.executed', also: openPoint(deps) }))
   await showChanges(deps, service, changes)
 }
 
@@ -122,12 +124,41 @@ export async function finalizeFailed(
   }
   const also = back ? openPoint(deps) : dropPoint
   const detail = { error: error.type, message: error.message }
-  if (await finalize(deps, write, next, 'write.failed', { result: 'error', detail, also }))
-    await warnOfDeadLetters(deps, write.service)
+  const ending = { next, act: 'write.failed', result: 'error', detail, also } as const
+  if (await finalize(deps, write, () => ending)) await warnOfDeadLetters(deps, write.service)
 }
 
 export const finalizeUnknown = (deps: ProxyDeps, write: StoredWrite, reason: WriteReason) =>
   finalizeFailed(deps, write, outcomeUnknown(reason), { back: true })
+
+/** Why a write may not wait for another attempt: its service or its agent has ended while it was sent. */
+async function endedMeanwhile(
+  tx: AuditTransaction,
+  write: StoredWrite,
+): Promise<GatehouseError | null> {
+  const service = await tx.services.find(write.service)
+  const isGone = !service || service.status === 'disconnected'
+  // Disconnecting drops what stood before, and that is still gone where the service was connected again.
+  if (isGone || (write.phase !== 'capturing' && (await tx.rollbacks.capture(write.id)) === null))
+    return new GatehouseError('ServiceUnavailable', {
+      service: write.service,
+      detail: 'it was disconnected meanwhile',
+    })
+  const agent = await tx.agents.find(write.agent)
+  return !agent || agent.status === 'revoked'
+    ? new GatehouseError('AgentNotFound', { agent: write.agent })
+    : null
+}
+
+const cancelledFor = (deps: ProxyDeps, write: StoredWrite, error: WriteError): Ending => ({
+  next: {
+    ...cancelled(write, 'system', deps.clock.wall()),
+    error_json: JSON.stringify(error),
+  },
+  act: 'write.cancelled',
+  detail: { reason: error.message },
+  also: dropPoint,
+})
 
 /** Provably nothing happened: it waits for its next attempt, unless there were enough. */
 export async function postponeWrite(
@@ -150,7 +181,12 @@ export async function postponeWrite(
     error_json: JSON.stringify({ ...error, type: 'ServiceUnavailable', message: reason.detail }),
   }
   const detail = { reason: reason.detail, attempts: write.attempts }
-  await finalize(deps, write, next, 'write.postponed', { result: 'error', detail, also: dropPoint })
+  await finalize(deps, write, async (tx) => {
+    const ended = await endedMeanwhile(tx, write)
+    return ended
+      ? cancelledFor(deps, write, writeError(ended))
+      : { next, act: 'write.postponed', result: 'error', detail, also: dropPoint }
+  })
 }
 
 export const finalizeRefused = (deps: ProxyDeps, write: StoredWrite, reason: WriteReason) => {
@@ -164,11 +200,7 @@ export async function finalizeCancelled(
   write: StoredWrite,
   error: WriteError,
 ): Promise<void> {
-  const next = {
-    ...cancelled(write, 'system', deps.clock.wall()),
-    error_json: JSON.stringify(error),
-  }
-  await finalize(deps, write, next, 'write.cancelled', { detail: { reason: error.message } })
+  await finalize(deps, write, () => cancelledFor(deps, write, error))
 }
 
 /** Stores what became of an attempt; false where nobody knows. */

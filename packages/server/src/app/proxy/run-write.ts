@@ -1,4 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
+import type { StoredAgent } from '../../ports/agents.ts'
+import type { JsonObject } from '../../ports/json.ts'
 import type {
   Capture,
   CaptureRefusal,
@@ -32,12 +34,14 @@ const heldForMs = 5_000
 export const isRefusal = (found: Capture | CaptureRefusal): found is CaptureRefusal =>
   'kind' in found && found.kind === 'refused'
 
+type Refusal = 'held' | GatehouseError
+
 /** Whether the agent may still do it: what was allowed when it was buffered may have been taken back. */
-async function permission(
+function permission(
   deps: ProxyDeps,
+  agent: StoredAgent | null,
   { agent: name, capability }: StoredWrite,
-): Promise<'granted' | 'held' | GatehouseError> {
-  const agent = await deps.directory.find(name)
+): 'granted' | Refusal {
   if (!agent || agent.status === 'revoked')
     return new GatehouseError('AgentNotFound', { agent: name })
   if (agent.status === 'paused') return 'held'
@@ -60,17 +64,22 @@ async function hold(deps: ProxyDeps, write: StoredWrite): Promise<void> {
   })
 }
 
+const turnAway = (deps: ProxyDeps, write: StoredWrite, refusal: Refusal): Promise<void> =>
+  refusal === 'held' ? hold(deps, write) : finalizeCancelled(deps, write, writeError(refusal))
+
 /**
  * Stores what stood before, and that the write begins, in one step: whoever finds it in `sending` after a
- * crash knows that it may have taken place, and has all that is needed to find out and to go back.
+ * crash knows that it may have taken place, and has all that is needed to find out and to go back. What allowed it
+ * is looked at again, for looking at the service may have taken minutes; null where it was cancelled meanwhile.
  * @SECURITY Durable before the first byte leaves; test/proxy/write-kill.test.ts.
  */
 async function begin(
   deps: ProxyDeps,
   operation: Operation,
+  service: StoredService,
   write: StoredWrite,
   capture: Capture,
-): Promise<StoredWrite | null> {
+): Promise<StoredWrite | Refusal | null> {
   const next: StoredWrite = {
     ...write,
     phase: 'sending',
@@ -94,14 +103,17 @@ async function begin(
     rolled_back_ms: null,
     rolled_back_by: null,
   }
-  const begun = await deps.auditLog.transaction(async (tx) => {
-    if (!(await tx.writes.replace(write, next))) return false
+  return deps.auditLog.transaction(async (tx) => {
+    const permitted = permission(deps, await tx.agents.find(write.agent), write)
+    if (permitted !== 'granted') return permitted
+    // Connected anew, it may be another account than the one that was looked at.
+    if ((await tx.services.find(service.name))?.generation !== service.generation) return 'held'
+    if (!(await tx.writes.replace(write, next))) return null
     await tx.rollbacks.putCapture(write.id, JSON.stringify(capture))
     if (operation.undoable && capture.before !== null) await tx.rollbacks.put(point)
     tx.append(actDraft(systemOp(deps), 'write.started', writeFacts(next)))
-    return true
+    return next
   })
-  return begun ? next : null
 }
 
 type Attempt =
@@ -116,16 +128,23 @@ async function send(
   given: ServiceWrite,
   capture: Capture,
 ): Promise<Attempt> {
+  const told: { result: JsonObject | null } = { result: null }
   try {
     const outcome = await deps.opened.use(service, (_adapter, opened) =>
       within(deps.clock, operation.timeout_seconds, deps.signal, (signal) =>
-        operation.execute(opened, given, capture, signal),
+        operation.execute(opened, given, capture, signal, (result) => {
+          told.result = result
+        }),
       ),
     )
     return outcome.kind === 'unknown'
       ? { kind: 'unclear', reason: outcome.reason, over: true }
       : { kind: 'known', outcome }
   } catch (cause) {
+    if (told.result !== null) {
+      deps.log.warn({ err: cause, write_id: given.id }, 'a write was cut off after it took place')
+      return { kind: 'known', outcome: { kind: 'executed', result: told.result } }
+    }
     deps.log.warn({ err: cause, write_id: given.id }, 'a write ended without an answer')
     const over = !(cause instanceof TimeUp) && !deps.signal.aborted
     return { kind: 'unclear', reason: { detail: failureText(deps, cause) }, over }
@@ -147,9 +166,8 @@ async function look(
 
 /** One attempt at a write that this node has claimed, up to a state that a restart could go on from. */
 export async function runWrite(deps: ProxyDeps, write: StoredWrite): Promise<void> {
-  const permitted = await permission(deps, write)
-  if (permitted === 'held') return hold(deps, write)
-  if (permitted !== 'granted') return finalizeCancelled(deps, write, writeError(permitted))
+  const permitted = permission(deps, await deps.directory.find(write.agent), write)
+  if (permitted !== 'granted') return turnAway(deps, write, permitted)
   const service = await deps.storage.services.find(write.service)
   if (!service || service.status === 'disconnected' || service.kind !== write.kind) {
     const facts = { service: write.service, detail: 'it is disconnected' }
@@ -171,8 +189,9 @@ export async function runWrite(deps: ProxyDeps, write: StoredWrite): Promise<voi
     return postponeWrite(deps, write, { detail: failureText(deps, cause) }, null)
   }
   if (isRefusal(capture)) return finalizeRefused(deps, write, capture.reason)
-  const sending = await begin(deps, operation, write, capture)
-  if (!sending) return
+  const sending = await begin(deps, operation, service, write, capture)
+  if (sending === null) return
+  if (sending === 'held' || sending instanceof GatehouseError) return turnAway(deps, write, sending)
   const attempt = await send(deps, operation, service, given, capture)
   if (attempt.kind === 'known') {
     await finalizeOutcome(deps, service, sending, attempt.outcome)

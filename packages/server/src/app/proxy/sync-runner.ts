@@ -5,6 +5,7 @@ import { systemOp } from '../call/op.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { raiseAlert, resolveAlert } from '../supervision/alerts.ts'
 import type { ProxyDeps } from './deps.ts'
+import { dropReplica } from './drop-replica.ts'
 import { Listeners } from './listeners.ts'
 import { syncRecord } from './records.ts'
 import { syncService } from './sync-service.ts'
@@ -13,8 +14,6 @@ const lookAgainMs = 1_000
 /** Time that a service fails before people are told, or after so many failures: a short cut is none of theirs. */
 const alertAfterMs = 5 * 60_000
 const alertAfterFailures = 3
-const everything = Number.MAX_SAFE_INTEGER
-const dropAtOnce = 50
 
 export const alertKey = (name: string): string => `system:service:${name}`
 
@@ -120,14 +119,15 @@ export class SyncRunner {
   /** Tells people of a service that fails for long, once, and takes it back when it works again. */
   async #warn(service: StoredService): Promise<void> {
     const { name, status, failing_since_ms, failures, reason } = service
-    const open = await this.#deps.storage.alerts.findOpen(alertKey(name))
+    // One that a person acknowledged stays this one until its cause is gone.
+    const held = await this.#deps.storage.alerts.findUnresolved(alertKey(name))
     const failing =
       status !== 'disconnected' &&
       failing_since_ms !== null &&
       (failures >= alertAfterFailures || this.#deps.clock.wall() - failing_since_ms >= alertAfterMs)
-    if (open && failing_since_ms === null)
-      await resolveAlert(systemOp(this.#deps), this.#deps, open.id)
-    if (open || !failing) return
+    if (held && failing_since_ms === null)
+      await resolveAlert(systemOp(this.#deps), this.#deps, held.id)
+    if (held || !failing) return
     await raiseAlert(systemOp(this.#deps), this.#deps, {
       source: 'system',
       kind: 'service',
@@ -145,17 +145,5 @@ export class SyncRunner {
     for (const name of (await storage.replica.counts()).keys())
       if ((known.get(name) ?? 'disconnected') === 'disconnected')
         await dropReplica(this.#deps, name)
-  }
-}
-
-export async function dropReplica(
-  { storage }: Pick<ProxyDeps, 'storage'>,
-  name: string,
-): Promise<void> {
-  for (;;) {
-    const dropped = await storage.transaction((tx) =>
-      tx.replica.dropOlder(name, null, everything, dropAtOnce),
-    )
-    if (dropped < dropAtOnce) return
   }
 }

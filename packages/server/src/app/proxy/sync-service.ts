@@ -116,18 +116,20 @@ export const askedSync = (
 const nextSync = ({ clock, settings, opened }: ProxyDeps, { kind }: StoredService): number =>
   clock.now() + (settings['proxy.sync_every'] ?? opened.adapterOf(kind).sync_every_seconds * 1000)
 
+/** When the sync is due that somebody asked for since this one began, or null: whatever became of this one, that one comes. */
+const askedSince = (begun: StoredService, current: StoredService): number | null =>
+  current.next_sync_ms === begun.next_sync_ms ? null : current.next_sync_ms
+
 async function succeed(run: Run): Promise<void> {
   const { deps, service } = run
   await deps.auditLog.transaction(async (tx) => {
     const current = (await tx.services.find(service.name)) ?? service
     const { failing_since_ms } = current
-    // Somebody may have asked for a sync since this one began to read.
-    const isAsked = current.next_sync_ms !== service.next_sync_ms
     const change: ServiceProgress = {
       status: 'connected',
       full: false,
       last_sync_ms: deps.clock.wall(),
-      next_sync_ms: isAsked ? current.next_sync_ms : nextSync(deps, service),
+      next_sync_ms: askedSince(service, current) ?? nextSync(deps, service),
       failing_since_ms: null,
       failures: 0,
       reason: null,
@@ -144,16 +146,16 @@ async function succeed(run: Run): Promise<void> {
 
 async function fail({ deps, service }: Run, cause: unknown): Promise<void> {
   const reason = failureText(deps, cause)
-  const current = (await deps.storage.services.find(service.name)) ?? service
-  const failures = current.failures + 1
-  const first = current.failing_since_ms === null
-  await deps.auditLog.transaction(async (tx) => {
+  const first = await deps.auditLog.transaction(async (tx) => {
+    const current = (await tx.services.find(service.name)) ?? service
+    const failures = current.failures + 1
+    const isFirst = current.failing_since_ms === null
     const change: ServiceProgress = {
       status: 'degraded',
       reason,
       failures,
       failing_since_ms: current.failing_since_ms ?? deps.clock.wall(),
-      next_sync_ms: deps.clock.now() + backOffMs(failures),
+      next_sync_ms: askedSince(service, current) ?? deps.clock.now() + backOffMs(failures),
       progress_json: null,
     }
     if (!(await tx.services.progress(service, change, deps.node))) throw new Superseded()
@@ -162,7 +164,8 @@ async function fail({ deps, service }: Run, cause: unknown): Promise<void> {
       result: 'error',
       detail: { reason },
     } as const
-    if (first) tx.append(actDraft(systemOp(deps), 'service.degraded', facts))
+    if (isFirst) tx.append(actDraft(systemOp(deps), 'service.degraded', facts))
+    return isFirst
   })
   deps.log.warn({ err: cause, service: service.name }, 'a service could not be synced')
   if (first)

@@ -4,6 +4,9 @@ import type { GatehouseEvent } from '@gatehouse/contract'
 import { createKit } from '@gatehouse/testkit'
 import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
+import { createIds } from '../../log/testing.ts'
+import type { Call } from '../call/call.ts'
+import { WatchTable } from './watches.ts'
 
 test('a watch tells of changes that fit its pattern, relative to what is watched, until it is removed', async () => {
   await using kit = await createKit()
@@ -34,4 +37,54 @@ test('a watch tells of changes that fit its pattern, relative to what is watched
   writeFileSync(join(workspace, 'docs', 'deep', 'b.md'), '1')
   await new Promise((resolve) => setTimeout(resolve, 100))
   expect(events).toHaveLength(before)
+})
+
+/** A table of watches on which `settingUp` acts before each of them stands; `open` counts those that stand. */
+const createTable = (settingUp: () => Promise<void>) => {
+  const counts = { open: 0 }
+  const files = {
+    locate: (path: string) => ({ absolute: path }),
+    async watch() {
+      await settingUp()
+      counts.open += 1
+      return { [Symbol.dispose]: () => void (counts.open -= 1) }
+    },
+  }
+  const table = new WatchTable({
+    ids: createIds(),
+    events: { publish: () => {} } as never,
+    contexts: { lastingOf: () => files } as never,
+  })
+  const of = (name: string) => table.of({ agent: { name } } as unknown as Call)
+  return { table, of, counts }
+}
+
+test('a watch that is set up while its agent is revoked, or as the service stops, does not stand', async () => {
+  for (const ends of ['endAll', Symbol.dispose] as const) {
+    let acts = () => {}
+    const { table, of, counts } = createTable(async () => acts())
+    await of('beta').add({ path: '.', recursive: false })
+    acts = () => table[ends]('alpha')
+    await expect(of('alpha').add({ path: '.', recursive: false })).rejects.toMatchObject({
+      type: 'Cancelled',
+    })
+    expect(counts.open).toBe(ends === 'endAll' ? 1 : 0)
+  }
+})
+
+test('watches that are set up at once count toward the limit, and those that failed do not', async () => {
+  let fails = true
+  const { table, of, counts } = createTable(async () => {
+    if (fails) throw new Error('there is no such folder')
+  })
+  const add = () => of('alpha').add({ path: '.', recursive: false })
+  const failed = await Promise.allSettled(Array.from({ length: 32 }, add))
+  expect(failed.every(({ status }) => status === 'rejected')).toBe(true)
+  fails = false
+  const added = await Promise.allSettled(Array.from({ length: 33 }, add))
+  expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(32)
+  expect(added[32]).toMatchObject({ reason: { type: 'QuotaExceeded' } })
+  expect(counts.open).toBe(32)
+  table.endAll('alpha')
+  expect(counts.open).toBe(0)
 })

@@ -11,7 +11,8 @@ type Change = { readonly kind: string; readonly path: string }
 
 type Watch = {
   readonly agent: string
-  readonly watching: Disposable
+  /** Null while it is being set up. */
+  watching: Disposable | null
   /** Changes that policy did not let the agent learn of. */
   readonly withheld: () => number
 }
@@ -44,30 +45,45 @@ export class WatchTable implements Disposable {
           if (glob && !glob.matches(below(change.path))) return
           this.#deps.events.publish({ type: 'files.changed', agent, data: { watch_id, ...change } })
         }
-        const watching = await files.watch(path, { recursive }, tell, () => withheld++)
-        this.#watches.set(watch_id, { agent, watching, withheld: () => withheld })
+        const watch: Watch = { agent, watching: null, withheld: () => withheld }
+        await this.#setUp(watch_id, watch, () =>
+          files.watch(path, { recursive }, tell, () => withheld++),
+        )
         return watch_id
       },
       remove: async (watch_id) => {
         const watch = this.#watches.get(watch_id)
         if (watch?.agent !== agent) throw new GatehouseError('WatchNotFound', { watch_id })
-        watch.watching[Symbol.dispose]()
-        this.#watches.delete(watch_id)
+        this.#end(watch_id, watch)
         return { withheld: watch.withheld() }
       },
     }
   }
 
   endAll(agent: string): void {
-    for (const [id, watch] of this.#watches) {
-      if (watch.agent !== agent) continue
-      watch.watching[Symbol.dispose]()
+    for (const [id, watch] of this.#watches) if (watch.agent === agent) this.#end(id, watch)
+  }
+
+  /** Counts it from before it is set up: calls that come at once may not pass the limit, nor one outlive its agent. */
+  async #setUp(id: string, watch: Watch, begin: () => Promise<Disposable>): Promise<void> {
+    this.#watches.set(id, watch)
+    try {
+      watch.watching = await begin()
+    } catch (cause) {
       this.#watches.delete(id)
+      throw cause
     }
+    if (this.#watches.has(id)) return
+    watch.watching[Symbol.dispose]()
+    throw new GatehouseError('Cancelled')
+  }
+
+  #end(id: string, { watching }: Watch): void {
+    watching?.[Symbol.dispose]()
+    this.#watches.delete(id)
   }
 
   [Symbol.dispose](): void {
-    for (const { watching } of this.#watches.values()) watching[Symbol.dispose]()
-    this.#watches.clear()
+    for (const [id, watch] of this.#watches) this.#end(id, watch)
   }
 }

@@ -166,7 +166,7 @@ export function stateOf(deps: Deps, call: Call, area: Area): StateArea {
 
     async delete(key, expected_version) {
       const state = await write(key, (tx) =>
-        dropValue(deps, tx, area, { key, by, ...(expected_version ? { expected_version } : {}) }),
+        dropValue(deps, tx, area, { key, by, expected_version }),
       )
       return { key, deleted: true, version: state.version }
     },

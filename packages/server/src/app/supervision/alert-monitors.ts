@@ -13,6 +13,7 @@ import { logsHealth } from './logs-together.ts'
 const diskCriticalPercent = 97
 
 export type MonitorDeps = Basics & {
+  readonly node: string
   readonly audit: Pick<AuditAccess, 'health'>
   readonly gateWatch: Pick<GateWatch, 'facts'>
   readonly policy: PolicySource
@@ -110,7 +111,38 @@ const models: Monitor = {
   },
 }
 
-const monitors: readonly Monitor[] = [disk, audit, vault, policy, models, approvals]
+/** Conditions that nodes may have each for itself, and one that all of them have together. */
+const ofEachNode: readonly Monitor[] = [disk, audit, vault, policy, models]
+const monitors: readonly Monitor[] = [...ofEachNode, approvals]
+
+type Place = Pick<MonitorDeps, 'storage' | 'node'>
+
+const sharedKey = (kind: AlertKind): string => `system:${kind}`
+const nodeKey = (node: string, kind: AlertKind): string => `system:node:${node}:${kind}`
+
+/** Nodes that share a store have alerts of their own: one that is well knows nothing of another one's disk. */
+const keyOf = ({ storage, node }: Place, kind: AlertKind): string =>
+  storage.isNetworked && kind !== approvals.kind ? nodeKey(node, kind) : sharedKey(kind)
+
+const ofNode = ({ storage, node }: Place, monitor: Monitor, warning: Warning | null) =>
+  warning && storage.isNetworked && monitor !== approvals
+    ? {
+        ...warning,
+        message: `${warning.message} (node ${node})`,
+        context: { ...warning.context, node },
+      }
+    : warning
+
+/** Ends the alerts of a node that will not come back. */
+export async function endAlertsOf(
+  deps: Basics & Pick<MonitorDeps, 'signal'>,
+  node: string,
+): Promise<void> {
+  for (const { kind } of ofEachNode) {
+    const held = await deps.storage.alerts.findUnresolved(nodeKey(node, kind))
+    if (held) await resolveAlert(systemOp(deps), deps, held.id)
+  }
+}
 
 /**
  * Turns what is wrong into alerts: one for each condition, raised when it begins and resolved when it
@@ -118,8 +150,8 @@ const monitors: readonly Monitor[] = [disk, audit, vault, policy, models, approv
  */
 export class AlertMonitors {
   readonly #deps: MonitorDeps
-  /** The alert of each condition that holds; null until it is stored. */
-  readonly #raised = new Map<string, string | null>()
+  /** Kinds of conditions that hold and whose alerts are stored. */
+  readonly #stored = new Set<AlertKind>()
   readonly #unstored = new Map<string, Alert>()
 
   constructor(deps: MonitorDeps) {
@@ -131,47 +163,51 @@ export class AlertMonitors {
     return [...this.#unstored.values()]
   }
 
+  /** Ends what one node alone had raised before nodes shared the store: it says of none of them that it still holds. */
+  async start(): Promise<void> {
+    const { storage } = this.#deps
+    if (!storage.isNetworked) return
+    for (const { kind } of ofEachNode) {
+      const held = await storage.alerts.findUnresolved(sharedKey(kind))
+      if (held) await resolveAlert(systemOp(this.#deps), this.#deps, held.id)
+    }
+  }
+
   async look(): Promise<void> {
     for (const monitor of monitors) {
       try {
-        await this.#update(monitor.kind, await monitor.look(this.#deps))
+        await this.#update(
+          monitor.kind,
+          ofNode(this.#deps, monitor, await monitor.look(this.#deps)),
+        )
       } catch (cause) {
         if (this.#deps.signal.aborted) return
-        this.#deps.log.error({ err: cause, kind: monitor.kind }, 'an alert could not be stored')
+        this.#deps.log.error(
+          { err: cause, kind: monitor.kind },
+          'an alert could not be looked up or stored',
+        )
       }
     }
   }
 
   async #update(kind: AlertKind, warning: Warning | null): Promise<void> {
     const op = systemOp(this.#deps)
-    const known = this.#raised.get(kind)
+    const { alerts } = this.#deps.storage
+    const key = keyOf(this.#deps, kind)
     if (!warning) {
       this.#unstored.delete(kind)
-      const id = known ?? (await this.#left(kind))
-      if (id) await resolveAlert(op, this.#deps, id)
-      this.#raised.delete(kind)
+      this.#stored.delete(kind)
+      const held = await alerts.findUnresolved(key)
+      if (held) await resolveAlert(op, this.#deps, held.id)
       return
     }
-    if (known) return
-    this.#unstored.set(kind, this.#unstored.get(kind) ?? this.#unsaved(kind, warning))
-    // An alert of an earlier run that is still open is this one.
-    const id =
-      (await this.#left(kind)) ??
-      (
-        await raiseAlert(op, this.#deps, {
-          source: 'system',
-          kind,
-          dedup_key: `system:${kind}`,
-          ...warning,
-        })
-      ).id
-    this.#raised.set(kind, id)
+    if (!this.#stored.has(kind))
+      this.#unstored.set(kind, this.#unstored.get(kind) ?? this.#unsaved(kind, warning))
+    // Of an earlier run, or acknowledged by a person: it stays this one until its cause is gone.
+    if (!(await alerts.findUnresolved(key)))
+      await raiseAlert(op, this.#deps, { source: 'system', kind, dedup_key: key, ...warning })
+    this.#stored.add(kind)
     this.#unstored.delete(kind)
-  }
-
-  async #left(kind: string): Promise<string | null> {
-    const open = await this.#deps.storage.alerts.findOpen(`system:${kind}`)
-    return open?.id ?? null
   }
 
   #unsaved(kind: string, { severity, message, context }: Warning): Alert {

@@ -68,26 +68,39 @@ async function assertFewOpen(tx: AuditTransaction, source: string): Promise<void
   throw new GatehouseError('QuotaExceeded', { limit: openPerAgentMax, what: 'open alerts' })
 }
 
+type Raised = { readonly alert: StoredAlert; readonly isNew: boolean }
+
+/** Raises an alert inside the transaction that has its cause; `publishRaised` follows once that stands. */
+export async function raiseIn(
+  op: Op,
+  deps: Deps,
+  tx: AuditTransaction,
+  given: NewAlert,
+): Promise<Raised> {
+  const open = await tx.alerts.findOpen(given.dedup_key)
+  if (open) {
+    const next = { ...open, count: open.count + 1, raised_ms: deps.clock.wall() }
+    await tx.alerts.replace(open, next)
+    return { alert: next, isNew: false }
+  }
+  await assertFewOpen(tx, given.source)
+  const alert = newAlert(deps, given)
+  await tx.alerts.insert(alert)
+  tx.append(changed(alert, 'alert.raised', op))
+  return { alert, isNew: true }
+}
+
+export function publishRaised({ events }: Pick<Deps, 'events'>, { alert, isNew }: Raised): void {
+  const { id, kind, severity, message } = alert
+  if (isNew)
+    events.publish({ type: 'alert.raised', agent: '', data: { id, kind, severity, message } })
+}
+
 /** Raises an alert, or counts one more of an open one that says the same. */
 export async function raiseAlert(op: Op, deps: Deps, given: NewAlert): Promise<StoredAlert> {
-  const { alert, isNew } = await deps.auditLog.transaction(async (tx) => {
-    const open = await tx.alerts.findOpen(given.dedup_key)
-    if (open) {
-      const next = { ...open, count: open.count + 1, raised_ms: deps.clock.wall() }
-      await tx.alerts.replace(open, next)
-      return { alert: next, isNew: false }
-    }
-    await assertFewOpen(tx, given.source)
-    const alert = newAlert(deps, given)
-    await tx.alerts.insert(alert)
-    tx.append(changed(alert, 'alert.raised', op))
-    return { alert, isNew: true }
-  })
-  if (isNew) {
-    const { id, kind, severity, message } = alert
-    deps.events.publish({ type: 'alert.raised', agent: '', data: { id, kind, severity, message } })
-  }
-  return alert
+  const raised = await deps.auditLog.transaction((tx) => raiseIn(op, deps, tx, given))
+  publishRaised(deps, raised)
+  return raised.alert
 }
 
 const isIn =
@@ -137,14 +150,18 @@ export async function acknowledgeAlert(
   return alertRecord(alert)
 }
 
+/** Ends an alert inside the transaction that knows its cause to be gone. */
+export async function resolveIn(op: Op, tx: AuditTransaction, current: StoredAlert): Promise<void> {
+  const next: StoredAlert = { ...current, status: 'resolved' }
+  await tx.alerts.replace(current, next)
+  tx.append(changed(next, 'alert.resolved', op))
+}
+
 /** Ends an alert of the service whose cause is gone. */
 export async function resolveAlert(op: Op, deps: Deps, id: string): Promise<void> {
   await deps.auditLog.transaction(async (tx) => {
     const current = await tx.alerts.find(id)
-    if (!current || current.status === 'resolved') return
-    const next: StoredAlert = { ...current, status: 'resolved' }
-    await tx.alerts.replace(current, next)
-    tx.append(changed(next, 'alert.resolved', op))
+    if (current && current.status !== 'resolved') await resolveIn(op, tx, current)
   })
 }
 

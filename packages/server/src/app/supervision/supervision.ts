@@ -207,6 +207,7 @@ export function bindSupervision(given: SupervisionDeps): Supervision {
     systemOf: () => systemFacts(deps),
     alertsOf: (call) => alertsOf(deps, call),
     async start() {
+      await monitors.start()
       looking.start()
       await notifications.start()
     },

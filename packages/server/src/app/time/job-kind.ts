@@ -16,7 +16,7 @@ export type JobKind = {
   /** How long a run that died is waited for before it is repeated; longer each time unless said. */
   readonly afterLossMs?: number
   perform(job: StoredJob, signal: AbortSignal): Promise<JobVerdict>
-  /** Joins the transaction that reports a run which died, so that what should follow it still does. */
+  /** Joins the transaction that reports a run which died or threw, so that what should follow it still does. */
   lost?(tx: AuditTransaction, job: StoredJob): Promise<void>
   /** Hears of the end of a run once it is stored: the job as it is from then on. */
   ended?(job: StoredJob): void

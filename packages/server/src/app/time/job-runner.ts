@@ -148,7 +148,9 @@ export class JobRunner {
     const { storage, log } = this.#deps
     const facts = { job_id: job.id }
     const store = async (): Promise<void> => {
-      if (await storage.jobs.replace(job, next)) return
+      const isInterrupted = next.state === 'interrupted'
+      if (await (isInterrupted ? this.#storeLoss(job, next) : storage.jobs.replace(job, next)))
+        return
       // Cancelling takes a run away before its end, and is meant to.
       const level = (await storage.jobs.find(job.id))?.state === 'cancelled' ? 'debug' : 'warn'
       log[level](facts, 'a job ended after somebody else had taken it')
@@ -170,36 +172,37 @@ export class JobRunner {
    * @SECURITY One that may not be repeated is never put back; scheduler.test.ts fails without it.
    */
   async #reportLost(owner?: string): Promise<void> {
-    const { storage, auditLog, clock } = this.#deps
+    const { storage, clock } = this.#deps
     const nowMs = clock.now()
     const lost = await storage.jobs.listLost({ nowMs, limit: 1_000, ...(owner ? { owner } : {}) })
     for (const job of lost) {
       const kind = this.#kinds.get(job.kind)
       // Jobs of another runner, or of a version that knew more kinds, are not ours to report.
       if (!kind || this.#running.has(job.id)) continue
-      const repeats = kind?.repeatable === true && job.attempts < job.attempts_max
-      await auditLog.transaction(async (tx) => {
-        const left = { ...job, owner: null, lease_ms: null }
-        const wallMs = clock.wall()
-        const next: StoredJob = repeats
-          ? {
-              ...left,
-              state: 'waiting',
-              due_ms: wallMs + (kind.afterLossMs ?? waitAfter(job.attempts)),
-            }
-          : { ...left, state: kind?.repeatable ? 'dead' : 'interrupted', finished_ms: wallMs }
-        if (!(await tx.jobs.replace(job, next))) return
-        if (!repeats) await kind?.lost?.(tx, job)
-        const { id: job_id, kind: name, subject, agent } = job
-        const facts = {
-          agent,
-          arguments: { job_id, kind: name, subject },
-          result: 'error',
-        } as const
-        tx.append(
-          actDraft(systemOp(this.#deps), repeats ? 'job.repeated' : 'job.interrupted', facts),
-        )
-      })
+      const repeats = kind.repeatable && job.attempts < job.attempts_max
+      const left = { ...job, owner: null, lease_ms: null }
+      const wallMs = clock.wall()
+      const next: StoredJob = repeats
+        ? {
+            ...left,
+            state: 'waiting',
+            due_ms: wallMs + (kind.afterLossMs ?? waitAfter(job.attempts)),
+          }
+        : { ...left, state: kind.repeatable ? 'dead' : 'interrupted', finished_ms: wallMs }
+      await this.#storeLoss(job, next)
     }
+  }
+
+  /** Stores and records a run whose end nobody knows, with what should follow it. False where somebody else had taken it. */
+  #storeLoss(job: StoredJob, next: StoredJob): Promise<boolean> {
+    const repeats = next.state === 'waiting'
+    return this.#deps.auditLog.transaction(async (tx) => {
+      if (!(await tx.jobs.replace(job, next))) return false
+      if (!repeats) await this.#kinds.get(job.kind)?.lost?.(tx, job)
+      const { id: job_id, kind, subject, agent } = job
+      const facts = { agent, arguments: { job_id, kind, subject }, result: 'error' } as const
+      tx.append(actDraft(systemOp(this.#deps), repeats ? 'job.repeated' : 'job.interrupted', facts))
+      return true
+    })
   }
 }

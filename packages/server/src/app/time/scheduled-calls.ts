@@ -17,6 +17,7 @@ const attemptsMax = 5
 const missedMax = 100
 const resultBytesKept = 16_384
 const runsKept = 200
+const stalledAtOnce = 1_000
 /** A person makes room for another request long before the oldest one expires. */
 const pendingAgainMs = 600_000
 
@@ -66,28 +67,55 @@ export async function stopSchedulesOf(
   }
 }
 
+/** Null also where the zone is unknown here: what could not be stored for that would be tried for ever. */
+const nextTime = (
+  { calendar }: Pick<ScheduledCallDeps, 'calendar'>,
+  { cron, time_zone }: StoredSchedule,
+  afterMs: number,
+): number | null => {
+  if (cron === null) return null
+  try {
+    return calendar.next(cron, time_zone, afterMs)
+  } catch (cause) {
+    if (cause instanceof GatehouseError && cause.type === 'InvalidSchedule') return null
+    throw cause
+  }
+}
+
 /**
  * Puts the next time in place of the one that has come, once, whoever asks. Times that passed while nobody
  * could fire are skipped: the run under way stands for them all.
  */
 async function advance(
-  deps: ScheduledCallDeps,
+  deps: Pick<ScheduledCallDeps, 'clock' | 'ids' | 'calendar'>,
   tx: Pick<Stores, 'schedules' | 'jobs'>,
   schedule: StoredSchedule,
   scheduledMs: number,
 ): Promise<void> {
   if (schedule.status !== 'active' || schedule.next_ms !== scheduledMs) return
   const wallMs = deps.clock.wall()
-  const next_ms =
-    schedule.cron === null
-      ? null
-      : deps.calendar.next(schedule.cron, schedule.time_zone, Math.max(wallMs, scheduledMs))
+  const next_ms = nextTime(deps, schedule, Math.max(wallMs, scheduledMs))
   const next: StoredSchedule =
     next_ms === null
       ? { ...schedule, status: 'done', next_ms, ended_ms: wallMs }
       : { ...schedule, next_ms }
   if ((await tx.schedules.replace(schedule, next)) && next_ms !== null)
     await tx.jobs.insert(jobOf(deps, schedule, next_ms))
+}
+
+/**
+ * Lets schedules go on that an earlier version left without a job. Any number of nodes may do so at once: each time
+ * that has come is replaced once.
+ */
+export async function resumeStalled(
+  deps: Pick<ScheduledCallDeps, 'storage' | 'clock' | 'ids' | 'calendar'>,
+): Promise<void> {
+  const { storage, clock } = deps
+  for (const { id, next_ms } of await storage.schedules.listStalled(clock.wall(), stalledAtOnce))
+    await storage.transaction(async (tx) => {
+      const current = await tx.schedules.find(id)
+      if (current && next_ms !== null) await advance(deps, tx, current, next_ms)
+    })
 }
 
 const missedSince = (

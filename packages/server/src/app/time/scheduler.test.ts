@@ -1,8 +1,13 @@
-import { createKit, type Kit } from '@gatehouse/testkit'
+import { GatehouseError } from '@gatehouse/contract'
+import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
+import { replacing } from '@gatehouse/testkit/replacing'
 import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineCapability } from '../../capabilities/define.ts'
+import type { Calendar, StoredSchedule } from '../../ports/schedules.ts'
+import type { Storage } from '../../ports/storage.ts'
+import { resumeStalled } from './scheduled-calls.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -294,4 +299,167 @@ test('a run that died is reported, is not repeated, and the next one comes', asy
   expect(calls()).toBe(0)
   kit.clock.move(hour)
   await until(() => (calls() === 1 ? true : undefined))
+})
+
+/** The store of the application, or one part of it, as the test makes it. */
+const through =
+  (change: (storage: Storage) => Storage): NonNullable<KitOptions['ports']> =>
+  (name, port) =>
+    name === 'storage' ? (change(port as unknown as Storage) as never) : port
+
+/** A failure of the store, once it is asked for; it says when it has come. */
+const oneFailure = () => {
+  let wanted = false
+  return {
+    next: () => {
+      wanted = true
+    },
+    come: () => until(() => !wanted),
+    takes: () => {
+      if (!wanted) return
+      wanted = false
+      throw new Error('the store is away')
+    },
+  }
+}
+
+test.each([
+  ['before its time was replaced', 'find', 0],
+  ['after its call was made', 'prune', 1],
+] as const)(
+  'a run in which the store fails %s is interrupted, and the next one comes',
+  async (_when, fails, made) => {
+    const { capability, calls } = counter()
+    const failure = oneFailure()
+    await using kit = await createKit({
+      capabilities: [capability],
+      ports: through((storage) =>
+        replacing(storage, {
+          schedules: replacing(storage.schedules, {
+            async find(id) {
+              if (fails === 'find') failure.takes()
+              return storage.schedules.find(id)
+            },
+            // What looks for schedules without a job is not to hide one that is left so.
+            listStalled: async () => [],
+          }),
+          jobs: replacing(storage.jobs, {
+            async prune(endedMs, trim) {
+              if (fails === 'prune' && trim) failure.takes()
+              await storage.jobs.prune(endedMs, trim)
+            },
+          }),
+        }),
+      ),
+    })
+    await kit.agent('alpha')
+    const id = await create(kit, { schedule: '0 * * * *' })
+    failure.next()
+    kit.clock.move(hour)
+    await failure.come()
+    await ended(kit, id, 1)
+    const runs = await runsOf(kit, id)
+    expect(runs).toMatchObject([
+      { outcome: 'waiting', scheduled_for: '2026-01-01T02:00:00.000Z' },
+      { outcome: 'interrupted', detail: {} },
+    ])
+    expect(await kit.audit({ capability: 'job.interrupted' })).toMatchObject([
+      { agent: 'alpha', result: 'error', arguments: { subject: id } },
+    ])
+    expect(calls()).toBe(made)
+    kit.clock.move(hour)
+    await ended(kit, id, 2)
+    expect(calls()).toBe(made + 1)
+  },
+)
+
+test('a schedule in a time zone that is unknown by now ends, and holds up nothing', async () => {
+  const { capability, calls } = counter()
+  let isKnown = true
+  await using kit = await createKit({
+    capabilities: [capability],
+    ports: (name, port) =>
+      name === 'calendar'
+        ? (replacing<Calendar>(port as unknown as Calendar, {
+            next(...given) {
+              if (isKnown) return (port as unknown as Calendar).next(...given)
+              throw new GatehouseError('InvalidSchedule', { detail: 'there is no such time zone' })
+            },
+          }) as never)
+        : port,
+  })
+  await kit.agent('alpha')
+  const id = await create(kit, { schedule: '0 * * * *' })
+  isKnown = false
+  kit.clock.move(hour)
+  expect((await ended(kit, id, 1)).map(({ outcome }) => outcome)).toEqual(['interrupted'])
+  const list = await dataOf<{ schedules: object[] }>(kit, 'scheduler.list', {})
+  expect(list.schedules).toMatchObject([{ schedule_id: id, status: 'done', next_run_at: null }])
+  expect(calls()).toBe(0)
+})
+
+/** Interrupts the run that is due, and leaves its schedule where it was, as earlier versions could. */
+const stall = async (kit: Kit): Promise<void> => {
+  const [job] = await kit.storage.jobs.claim({
+    ...{ kinds: ['scheduled_call'], awaySites: [], owner: kit.parts.node, limit: 1 },
+    ...{ dueMs: kit.clock.wall(), leaseMs: kit.clock.now() + minute },
+  })
+  if (!job) throw new Error('no job is due')
+  const ended = { owner: null, lease_ms: null, finished_ms: kit.clock.wall() }
+  await kit.storage.jobs.replace(job, { ...job, ...ended, state: 'interrupted' })
+}
+
+test('a schedule that was left without a job goes on at the next start', async () => {
+  const { capability, calls } = counter()
+  await using kit = await createKit({ capabilities: [capability], startsLater: true })
+  await kit.agent('alpha')
+  const once = await create(kit, { delay_seconds: 3600 })
+  kit.clock.move(hour)
+  await stall(kit)
+  const id = await create(kit, { schedule: '0 * * * *' })
+  kit.clock.move(hour)
+  await stall(kit)
+  await kit.app.start()
+  await until(async () => (await runsOf(kit, id))[0]?.outcome === 'waiting')
+  const list = await dataOf<{ schedules: object[] }>(kit, 'scheduler.list', {})
+  expect(list.schedules).toMatchObject([
+    { schedule_id: id, status: 'active', next_run_at: '2026-01-01T03:00:00.000Z' },
+    { schedule_id: once, status: 'done', next_run_at: null },
+  ])
+  expect(calls()).toBe(0)
+  kit.clock.move(hour)
+  await until(() => calls() === 1)
+})
+
+test('a schedule that another node lets go on meanwhile has one next run', async () => {
+  const { capability } = counter()
+  let found: readonly StoredSchedule[] = []
+  const other: { start?: () => Promise<void> } = {}
+  await using kit = await createKit({
+    capabilities: [capability],
+    startsLater: true,
+    ports: through((storage) =>
+      replacing(storage, {
+        schedules: replacing(storage.schedules, {
+          async listStalled(...given) {
+            const listed = await storage.schedules.listStalled(...given)
+            await other.start?.()
+            found = listed
+            return listed
+          },
+        }),
+      }),
+    ),
+  })
+  await kit.agent('alpha')
+  const id = await create(kit, { schedule: '0 * * * *' })
+  kit.clock.move(hour)
+  await stall(kit)
+  const { storage, clock, ids, calendar } = kit.parts
+  other.start = () => resumeStalled({ storage, clock, ids, calendar })
+  await kit.app.start()
+  await until(() => found.length > 0)
+  // What was found is moved on in the turn of the store after this one.
+  await storage.transaction(async () => {})
+  expect((await runsOf(kit, id)).map(({ outcome }) => outcome)).toEqual(['waiting', 'interrupted'])
 })

@@ -19,7 +19,7 @@ import { PollLoop } from '../call/poll-loop.ts'
 import { briefing } from './briefing.ts'
 import { JobRunner } from './job-runner.ts'
 import { bindMessages } from './messages.ts'
-import { scheduledCalls, stopSchedulesOf } from './scheduled-calls.ts'
+import { resumeStalled, scheduledCalls, stopSchedulesOf } from './scheduled-calls.ts'
 import { deleteSchedule, listSchedules, schedulesOf } from './schedules.ts'
 import { type WakeInput, WakeTable, type WakeVerdict } from './wakes.ts'
 
@@ -73,6 +73,7 @@ export function bindTime(deps: TimeDeps): Time {
       await storage.schedules.prune(wallMs - keptMs)
       await storage.transaction((tx) => tx.messages.prune(wallMs))
       await storage.wakes.prune(wallMs - wakesKeptMs)
+      await resumeStalled(deps)
     },
   })
 

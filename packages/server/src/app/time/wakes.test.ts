@@ -2,6 +2,7 @@ import type { GatehouseEvent } from '@gatehouse/contract'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
+import type { WakeCommands } from '../../ports/wakes.ts'
 
 const entries = (kit: Kit) => kit.audit({ capability: 'agent.woken' })
 const recorded = (kit: Kit, count: number) =>
@@ -70,6 +71,20 @@ test('a paused agent is told and its command is not started', async () => {
   await until(() => (started.length > 0 ? true : undefined))
   await recorded(kit, 2)
   expect(started).toEqual(['beta'])
+})
+
+test('a command that was to start once more does not for an agent that was paused meanwhile', async () => {
+  const asked: (() => Promise<boolean>)[] = []
+  const start: WakeCommands['start'] = (_agent, _wakeId, stillWanted) =>
+    asked.push(stillWanted) > 0 ? 'running' : 'none'
+  await using kit = await createKit({ wakeCommands: { start } })
+  await kit.agent('alpha')
+  await kit.app.wakeAgent({ agent: 'alpha' })
+  kit.clock.move(1_000)
+  const stillWanted = await until(() => asked[0])
+  expect(await stillWanted()).toBe(true)
+  await kit.app.pauseAgent(kit.operator(), { name: 'alpha' })
+  expect(await stillWanted()).toBe(false)
 })
 
 test('what an agent has not seen is told again after a restart, and what it has seen is not', async () => {

@@ -127,7 +127,7 @@ export class WakeTable {
   }
 
   async #tell(left: StoredWake | null, agent: string): Promise<void> {
-    const { clock, signal, commands, directory } = this.#deps
+    const { clock, signal, commands } = this.#deps
     if (!left) await clock.sleep(mergeMs, signal)
     const wake = left ?? this.#gathering.get(agent)?.wake
     if (!left) this.#gathering.delete(agent)
@@ -137,8 +137,14 @@ export class WakeTable {
     // The wake is stored: what cannot be recorded now is told at the next start.
     if (!(await untilStored(this.#deps, () => this.#record(told), failed))) return
     this.#publish(told)
+    const wanted = () => this.#startsCommands(agent)
+    if (await wanted()) commands.start(agent, told.id, wanted)
+  }
+
+  async #startsCommands(agent: string): Promise<boolean> {
+    const { signal, directory } = this.#deps
     const stands = await directory.find(agent).catch(() => null)
-    if (stands?.status === 'active' && !signal.aborted) commands.start(agent, told.id)
+    return stands?.status === 'active' && !signal.aborted
   }
 
   async #record(wake: StoredWake): Promise<void> {

@@ -1,11 +1,18 @@
 import { type AddUpstream, GatehouseError, type UpstreamReview } from '@gatehouse/contract'
 import { compareTools, type Seen } from '../../domain/upstream/pins.ts'
-import type { UpstreamConfig, UpstreamConnection, WireTool } from '../../ports/upstream.ts'
+import type {
+  UpstreamConfig,
+  UpstreamConnection,
+  UpstreamStore,
+  WireTool,
+} from '../../ports/upstream.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Op } from '../call/op.ts'
+import type { Turn } from '../call/turn.ts'
 import { reviewOf } from './show-upstream.ts'
 import { orderOf, toRow, type UpstreamRecord } from './stored.ts'
 import type { UpstreamDeps } from './upstream-deps.ts'
+import { takeUpstreamTurn } from './upstream-turn.ts'
 
 const upstreamsMax = 100
 
@@ -179,6 +186,18 @@ export async function forgetCredentials(
     if (secret === secretNameOf(name, key)) await secrets.forgetForService(secret)
 }
 
+/** Raises `Conflict` where there is a server of that name, and `QuotaExceeded` where there is no room for one. */
+async function assertRoom(upstreams: UpstreamStore, name: string): Promise<void> {
+  if (await upstreams.find(name))
+    throw new GatehouseError(
+      'Conflict',
+      { detail: `There is a server ${name} already: remove it first, or choose another name.` },
+      { recovery: [{ action: `gatehouse upstream show ${name}`, description: 'Look at it.' }] },
+    )
+  if ((await upstreams.list()).length >= upstreamsMax)
+    throw new GatehouseError('QuotaExceeded', { limit: upstreamsMax, what: 'upstream servers' })
+}
+
 /** Connects a server and shows what it has. Nothing of it is offered before a person has accepted it. */
 export async function addUpstream(
   op: Op,
@@ -189,15 +208,8 @@ export async function addUpstream(
   deps.table.assertFree(name)
   const config = configOf(input)
   await assertOwn(deps, input)
-  if (await deps.storage.upstreams.find(name))
-    throw new GatehouseError(
-      'Conflict',
-      { detail: `There is a server ${name} already: remove it first, or choose another name.` },
-      { recovery: [{ action: `gatehouse upstream show ${name}`, description: 'Look at it.' }] },
-    )
-  if ((await deps.storage.upstreams.list()).length >= upstreamsMax)
-    throw new GatehouseError('QuotaExceeded', { limit: upstreamsMax, what: 'upstream servers' })
-  const now = deps.clock.wall()
+  await using turn = await takeUpstreamTurn(deps, name)
+  await assertRoom(deps.storage.upstreams, name)
   const draft: UpstreamRecord = {
     name,
     config,
@@ -206,30 +218,49 @@ export async function addUpstream(
     login: null,
     agent_logins: {},
     change_number: 1,
-    added_ms: now,
+    added_ms: deps.clock.wall(),
     seen_ms: null,
   }
-  await keepCredentials(deps, input)
+  let isStored = false
   try {
+    await keepCredentials(deps, input)
     const { hosts_refused, ...found } = await look(op, deps, draft)
     const record = { ...draft, ...found }
-    if (input.dry_run) await forgetCredentials(deps, draft)
-    else await store(op, deps, record)
+    if (!input.dry_run) {
+      await store(op, deps, record, turn)
+      isStored = true
+    }
     const compared = input.dry_run
       ? compareTools(await deps.table.rules(name), record.accepted, record.seen)
-      : await deps.table.offer(record)
+      : await deps.table.admit(record)
     return { ...reviewOf(deps, record, compared), hosts_refused }
   } catch (cause) {
-    await forgetCredentials(deps, draft)
     throw lookFailed(cause, config)
+  } finally {
+    if (!isStored) await forgetTried(deps, draft, turn)
   }
 }
 
-const store = (op: Op, { auditLog }: UpstreamDeps, record: UpstreamRecord): Promise<void> =>
+/** Forgets what was kept for a try alone; what is there after the turn was lost is that of somebody else. */
+async function forgetTried(deps: UpstreamDeps, draft: UpstreamRecord, turn: Turn): Promise<void> {
+  const isOurs = await turn.keep().then(
+    () => true,
+    () => false,
+  )
+  if (isOurs && !(await deps.storage.upstreams.find(draft.name)))
+    await forgetCredentials(deps, draft)
+}
+
+const store = (
+  op: Op,
+  { auditLog }: UpstreamDeps,
+  record: UpstreamRecord,
+  turn: Turn,
+): Promise<void> =>
   auditLog.transaction(async (tx) => {
     const { name, config, seen } = record
-    if (await tx.upstreams.find(name))
-      throw new GatehouseError('Conflict', { detail: `${name} was added by somebody else.` })
+    await turn.keep(tx.meta)
+    await assertRoom(tx.upstreams, name)
     await tx.upstreams.put(toRow(record))
     const tools = seen?.tools.length ?? 0
     const { per_agent: _all, ...given } = config

@@ -1,9 +1,12 @@
+import { GatehouseError } from '@gatehouse/contract'
 import { afterTurns } from '@gatehouse/testkit/after-turns'
 import { expect, test } from 'vitest'
 import { createClock } from '../../platform/clock.ts'
 import type { ServerList, UpstreamConnection, WireTool } from '../../ports/upstream.ts'
-import { Connections } from './connections.ts'
+import { type ConnectionDeps, Connections } from './connections.ts'
 import type { UpstreamRecord } from './stored.ts'
+
+const { signal } = new AbortController()
 
 const record = {
   name: 'notes',
@@ -21,6 +24,7 @@ const record = {
 /** A server whose one tool has another name after each change. */
 class ChangingServer {
   #changes = 0
+  closes = 0
   #tell: (list: ServerList) => void = () => undefined
   /** Told of each answer to a listing, before it is given. */
   answering: (answer: Promise<readonly WireTool[]>) => void = () => undefined
@@ -40,7 +44,9 @@ class ChangingServer {
     onForgotten: () => undefined,
     closed: new Promise<string>(() => undefined),
     hostsRefused: () => [],
-    close: async () => undefined,
+    close: async () => {
+      this.closes += 1
+    },
   } as unknown as UpstreamConnection
 
   change(): void {
@@ -49,22 +55,30 @@ class ChangingServer {
   }
 }
 
+const open = (
+  server: Pick<ChangingServer, 'connection'>,
+  change: Partial<ConnectionDeps> = {},
+): Connections =>
+  new Connections({
+    host: { connect: async () => server.connection },
+    table: { find: () => record },
+    clock: createClock(0),
+    log: { warn: () => undefined } as never,
+    settings: { 'upstream.idle': 60_000 },
+    signal,
+    seen: async () => undefined,
+    listChanged: () => undefined,
+    ...change,
+  })
+
+const toolsOf = (connections: Connections) =>
+  connections.with('notes', 'ada', signal, async ({ tools }) => tools.map(({ name }) => name))
+
 test('tools that change in whichever turn they were listed are listed once more', async () => {
-  const { signal } = new AbortController()
   for (let turns = 0; turns < 12; turns += 1) {
     const server = new ChangingServer()
-    const connections = new Connections({
-      host: { connect: async () => server.connection },
-      table: { find: () => record },
-      clock: createClock(0),
-      log: { warn: () => undefined } as never,
-      settings: { 'upstream.idle': 60_000 },
-      signal,
-      seen: async () => undefined,
-      listChanged: () => undefined,
-    })
-    const toolsNow = () =>
-      connections.with('notes', 'ada', signal, async ({ tools }) => tools.map(({ name }) => name))
+    const connections = open(server)
+    const toolsNow = () => toolsOf(connections)
     expect(await toolsNow()).toEqual(['tool-0'])
     await new Promise<void>((changed) => {
       server.answering = (answer) => {
@@ -80,3 +94,95 @@ test('tools that change in whichever turn they were listed are listed once more'
     await connections.stopped()
   }
 })
+
+test('tools that change in whichever turn they were first listed are listed once more', async () => {
+  for (let turns = 0; turns < 12; turns += 1) {
+    const server = new ChangingServer()
+    server.answering = (answer) => {
+      server.answering = () => undefined
+      void afterTurns(answer, turns, () => server.change())
+    }
+    const connections = open(server)
+    // A call that began before the change may have seen the list that was true then.
+    await toolsOf(connections)
+    expect([turns, ...(await toolsOf(connections))]).toEqual([turns, 'tool-1'])
+    await connections.stopped()
+  }
+})
+
+test('tools that change while what was first seen of them is stored are listed once more', async () => {
+  const server = new ChangingServer()
+  let seen = 0
+  const connections = open(server, {
+    seen: async () => {
+      seen += 1
+      if (seen === 1) server.change()
+    },
+  })
+  expect(await toolsOf(connections)).toEqual(['tool-1'])
+  expect(seen).toBe(2)
+})
+
+test('a connection that is being made when its server is removed is used by nobody', async () => {
+  const server = new ChangingServer()
+  const known = new Map([['notes', record]])
+  const connections = open(server, {
+    table: {
+      find: (name) => {
+        const found = known.get(name)
+        if (!found) throw new GatehouseError('UpstreamNotFound', { upstream: name })
+        return found
+      },
+    },
+    seen: async () => {
+      known.clear()
+    },
+  })
+  await expect(toolsOf(connections)).rejects.toMatchObject({ type: 'UpstreamNotFound' })
+  expect([connections.countOf('notes'), server.closes]).toEqual([0, 1])
+})
+
+test.each([
+  ['its server ends', (connections: Connections) => connections.end('notes')],
+  ['its agent ends', (connections: Connections) => connections.endOfAgent('ada')],
+])(
+  'a connection that is being made when %s ends before that resolves, and a call makes another',
+  async (_what, end) => {
+    const [first, second] = [new ChangingServer(), new ChangingServer()]
+    let begin = () => {}
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve
+    })
+    let finish = () => {}
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    let connects = 0
+    const connections = open(second, {
+      table: { find: () => ({ ...record, config: { ...record.config, per_agent: true } }) },
+      host: {
+        connect: async () => {
+          connects += 1
+          return connects === 1 ? first.connection : second.connection
+        },
+      },
+      seen: async () => {
+        if (connects > 1) return
+        begin()
+        await finished
+      },
+    })
+    const call = toolsOf(connections)
+    await begun
+    const ended = end(connections)
+    finish()
+    await ended
+    expect([first.closes, second.closes]).toEqual([1, 0])
+    expect(await call).toEqual(['tool-0'])
+    expect([connects, connections.countOf('notes'), connections.failureOf('notes')]).toEqual([
+      2,
+      1,
+      null,
+    ])
+  },
+)

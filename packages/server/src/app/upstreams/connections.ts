@@ -43,9 +43,12 @@ export type Live = {
   watched: number
   /** Whether the tools have to be asked for once more. */
   hasChanged: boolean
-  /** Set while they are asked for. Never rejects. */
+  /** Set while they are asked for. Never rejects once the connection is in use. */
   listing?: Promise<void>
 }
+
+/** A connection that is being made. `ends` aborts it; whoever waits for it then looks again for the way there is now. */
+type Opening = { readonly done: Promise<void>; readonly ends: AbortController }
 
 type Way = { readonly order: UpstreamOrder; readonly key: string; readonly access: string }
 
@@ -69,7 +72,7 @@ const keyOf = (name: string, agent: string | null): string => `${name}/${agent ?
 export class Connections {
   readonly #deps: ConnectionDeps
   readonly #live = new Map<string, Live>()
-  readonly #opening = new Map<string, Promise<Live>>()
+  readonly #opening = new Map<string, Opening>()
   readonly #failures = new Map<string, Failures>()
   /** Keys of earlier connections: what has changed since them is not known. */
   readonly #before = new Set<string>()
@@ -148,15 +151,24 @@ export class Connections {
     const isMeant = (key: string) =>
       agent === null ? key.startsWith(`${name}/`) : key === keyOf(name, agent)
     for (const key of this.#failures.keys()) if (isMeant(key)) this.#failures.delete(key)
-    const meant = this.#ofServer(name).filter(([key]) => isMeant(key))
-    await Promise.all(meant.map(([, live]) => this.#close(live)))
+    await this.#endAll(isMeant)
   }
 
   /** Ends what an agent has of its own. */
   async endOfAgent(agent: string): Promise<void> {
-    const own = [...this.#live].filter(([key]) => key.endsWith(`/${agent}`))
-    await Promise.all(own.map(([, live]) => this.#close(live)))
+    await this.#endAll((key) => key.endsWith(`/${agent}`))
     for (const key of this.#before) if (key.endsWith(`/${agent}`)) this.#before.delete(key)
+  }
+
+  /** Ends those that are open, and those that are being made. */
+  async #endAll(isMeant: (key: string) => boolean): Promise<void> {
+    const live = [...this.#live].filter(([key]) => isMeant(key))
+    const opening = [...this.#opening].filter(([key]) => isMeant(key))
+    for (const [, { ends }] of opening) ends.abort(new Error('the connection is ended'))
+    await Promise.allSettled([
+      ...live.map(([, one]) => this.#close(one)),
+      ...opening.map(([, { done }]) => done),
+    ])
   }
 
   /** Ends connections that nobody has used for a while. */
@@ -170,7 +182,7 @@ export class Connections {
   }
 
   async stopped(): Promise<void> {
-    await Promise.allSettled(this.#opening.values())
+    await Promise.allSettled([...this.#opening.values()].map(({ done }) => done))
     await Promise.all([...this.#live.values()].map((live) => this.#close(live)))
     await Promise.all(this.#ending)
   }
@@ -181,6 +193,7 @@ export class Connections {
 
   async #find(name: string, agent: string, signal: AbortSignal): Promise<Live> {
     for (;;) {
+      signal.throwIfAborted()
       const { order, key, access } = this.#wayOf(this.#deps.table.find(name), agent)
       const live = this.#live.get(key)
       if (live?.connection.isForgotten) {
@@ -194,9 +207,9 @@ export class Connections {
       }
       // @SECURITY Nobody goes on by a credential that was taken away; upstream/own-credentials.test.ts, "from the next".
       if (live) await this.#close(live)
-      const opening = this.#opening.get(key) ?? this.#open(key, order)
+      const done = this.#opening.get(key)?.done ?? this.#open(key, order)
       // A caller who waits no longer leaves it to the others, and to the next call.
-      await within(opening, signal)
+      await within(done, signal)
     }
   }
 
@@ -211,7 +224,7 @@ export class Connections {
     return way
   }
 
-  #open(key: string, order: UpstreamOrder): Promise<Live> {
+  #open(key: string, order: UpstreamOrder): Promise<void> {
     const { clock } = this.#deps
     const before = this.#failures.get(key)
     if (before && clock.now() < before.untilMs) {
@@ -219,36 +232,47 @@ export class Connections {
       const detail = `${before.reason}. It is tried again in ${seconds} s`
       return Promise.reject(new GatehouseError('UpstreamFailed', { upstream: order.name, detail }))
     }
-    const opening = this.#connect(key, order)
+    const ends = new AbortController()
+    const done = this.#connect(key, order, ends.signal)
       .catch((cause: unknown) => {
+        // A connection that was ended here has not failed.
+        if (ends.signal.aborted) return
         this.#failed(key, cause)
         throw cause
       })
       .finally(() => this.#opening.delete(key))
-    opening.catch(() => {})
-    this.#opening.set(key, opening)
-    return opening
+    done.catch(() => {})
+    this.#opening.set(key, { done, ends })
+    return done
   }
 
-  async #connect(key: string, order: UpstreamOrder): Promise<Live> {
-    const { host, clock, signal, seen } = this.#deps
+  async #connect(key: string, order: UpstreamOrder, ends: AbortSignal): Promise<void> {
+    const { host, clock } = this.#deps
     const { name } = order
+    const signal = AbortSignal.any([this.#deps.signal, ends])
     await this.#makeRoom(name)
     const connection = await host.connect(order, signal)
     try {
       const live: Live = {
-        ...{ key, connection },
-        access: accessOf(order),
-        tools: await connection.listTools(signal),
+        ...{ key, connection, access: accessOf(order), tools: [] },
         usedMs: clock.now(),
         running: 0,
         watched: 0,
-        hasChanged: false,
+        hasChanged: true,
       }
-      await seen(order, connection, live.tools)
-      this.#hear(order, live)
+      // Before it is asked for the first time: a list may change as soon as it was told.
+      const heard = this.#hear(order, live)
+      live.listing = this.#list(order, live, signal)
+      await live.listing
+      // @SECURITY In the turn that makes it live: what was ended meanwhile is used by nobody; connections.test.ts.
+      ends.throwIfAborted()
+      if (!this.#isWay(order, live.access)) return await connection.close()
+      live.usedMs = clock.now()
       this.#live.set(key, live)
       this.#failures.delete(key)
+      // Nobody knows what has changed while there was no connection.
+      if (this.#before.has(key)) for (const list of connection.changingLists) heard(list)
+      this.#before.add(key)
       void connection.closed.then((reason) => {
         // By the other side: one that was ended here is in the map no more.
         if (this.#live.get(key) !== live) return
@@ -256,16 +280,24 @@ export class Connections {
         this.#failed(key, new GatehouseError('UpstreamFailed', { upstream: name, detail: reason }))
         void connection.close()
       })
-      return live
     } catch (cause) {
       await connection.close()
       throw cause
     }
   }
 
-  /** Changes of its lists, and of those that may have changed while there was no connection. */
-  #hear(order: UpstreamOrder, live: Live): void {
-    const { connection, key } = live
+  /** Whether its server lets its agent in by this way still. */
+  #isWay({ name, agent }: UpstreamOrder, access: string): boolean {
+    try {
+      return this.#wayOf(this.#deps.table.find(name), agent ?? '').access === access
+    } catch {
+      return false
+    }
+  }
+
+  /** Hears of changes of its lists, and returns what tells that one may have changed. */
+  #hear(order: UpstreamOrder, live: Live): (list: FeatureList) => void {
+    const { connection } = live
     const { name: upstream, agent } = order
     const { listChanged, clock, signal } = this.#deps
     const paced = (list: FeatureList) =>
@@ -276,8 +308,7 @@ export class Connections {
       else lists[list].heard()
     })
     connection.onForgotten(() => this.#retire(live))
-    if (this.#before.has(key)) for (const list of connection.changingLists) lists[list].heard()
-    this.#before.add(key)
+    return (list) => lists[list].heard()
   }
 
   /** Until it is told, no tool of this connection is called, and calls wait: what changed is not known yet. */
@@ -289,20 +320,26 @@ export class Connections {
 
   async #listChanged(order: UpstreamOrder, live: Live): Promise<void> {
     try {
-      let tools: readonly WireTool[] = []
-      while (live.hasChanged) {
-        live.hasChanged = false
-        tools = await live.connection.listTools(this.#deps.signal)
-        await this.#deps.seen(order, live.connection, tools)
-      }
-      live.tools = tools
+      await this.#list(order, live, this.#deps.signal)
     } catch (cause) {
       this.#deps.log.warn(
         { err: cause, upstream: order.name },
         'the tools of a server could not be listed',
       )
       await live.connection.close()
+      delete live.listing
     }
+  }
+
+  /** Asks for the tools until they have not changed since. */
+  async #list(order: UpstreamOrder, live: Live, signal: AbortSignal): Promise<void> {
+    let tools: readonly WireTool[] = []
+    while (live.hasChanged) {
+      live.hasChanged = false
+      tools = await live.connection.listTools(signal)
+      await this.#deps.seen(order, live.connection, tools)
+    }
+    live.tools = tools
     // In the turn of the last look: a change after it is listed anew.
     delete live.listing
   }

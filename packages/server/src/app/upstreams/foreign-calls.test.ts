@@ -96,3 +96,28 @@ test('a request that ends before it watches ends the watch', async () => {
   await expect(watching).rejects.toThrow('no more')
   await expect.poll(() => asked[0]?.aborted).toBe(true)
 })
+
+test('a watch whose asker left while the server was asked for it is left at the server', async () => {
+  const [first, second] = two()
+  const leaving = new AbortController()
+  let disposed = 0
+  answerServers(
+    first,
+    { clock: createClock(0), secrets: { scrub: <T>(value: T): T => value } },
+    {
+      call: () => Promise.reject(new Error('not called')),
+      watch: async (_input, signal) => {
+        const left = new Promise((resolve) => signal.addEventListener('abort', resolve))
+        leaving.abort(new Error('no more'))
+        await left
+        return {
+          ended: new Promise<void>(() => undefined),
+          [Symbol.asyncDispose]: async () => void (disposed += 1),
+        }
+      },
+    },
+  )
+  const watching = serversElsewhere(second).watch(input, leaving.signal, () => {})
+  await expect(watching).rejects.toThrow('no more')
+  await expect.poll(() => disposed).toBe(1)
+})

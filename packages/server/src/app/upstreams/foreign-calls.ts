@@ -102,6 +102,8 @@ export const answerServers = (
   )
   gates.answer('watch resource', async (input, { signal, tell }) => {
     await using watch = await by.watch(input, signal, () => tell('changed'))
+    // A signal that has aborted tells its listeners no more.
+    if (signal.aborted) return null
     tell('watching')
     const left = new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true })

@@ -19,12 +19,21 @@ const withFirstCertificate = (
     ? accepted
     : { ...accepted, certificate }
 
-/** Keeps what a server has now. What differs from what was accepted is out of service before this resolves. */
-async function keepSeen(deps: SeenDeps, name: string, seen: Seen): Promise<void> {
+/** State of a server after a look at it, by the state that is stored; null where they are the same. */
+type Seeing = (known: Seen | null) => Seen | null
+
+/**
+ * Keeps what a server has now, worked out from what is stored as that is replaced: connections of several agents see it at once.
+ * What differs from what was accepted is out of service before this resolves.
+ */
+async function keepSeen(deps: SeenDeps, name: string, seeing: Seeing): Promise<void> {
+  if (seeing((await findUpstream(deps, name)).seen) === null) return
   const record = await deps.auditLog.transaction(async (tx) => {
     const row = await tx.upstreams.find(name)
     if (!row) throw new GatehouseError('UpstreamNotFound', { upstream: name })
     const current = readRow(row)
+    const seen = seeing(current.seen)
+    if (seen === null) return current
     const next = {
       ...current,
       accepted: withFirstCertificate(current.accepted, seen),
@@ -58,23 +67,24 @@ export async function recordSeen(
   const shown = seenOf(connection, tools)
   // A server may show an agent that it knows less than others: that is no reason to take it from them.
   const isPart = agent !== null && access.owner !== null
-  const known = await findUpstream(deps, name)
-  const seen = isPart ? withUnseen(shown, known.seen) : shown
-  if (deps.digest.canonical(known.seen) !== deps.digest.canonical(seen))
-    await keepSeen(deps, name, seen)
+  const { digest } = deps
+  await keepSeen(deps, name, (known) => {
+    const seen = isPart ? withUnseen(shown, known) : shown
+    return digest.canonical(known) === digest.canonical(seen) ? null : seen
+  })
 }
 
-async function recordCertificate(
+const recordCertificate = (
   deps: SeenDeps,
   name: string,
   certificate: CertificateIdentity,
-): Promise<void> {
-  const { seen } = await findUpstream(deps, name)
-  const known = seen?.certificate
-  if (seen === null || deps.digest.canonical(known ?? null) === deps.digest.canonical(certificate))
-    return
-  await keepSeen(deps, name, { ...seen, certificate })
-}
+): Promise<void> =>
+  keepSeen(deps, name, (known) =>
+    known === null ||
+    deps.digest.canonical(known.certificate ?? null) === deps.digest.canonical(certificate)
+      ? null
+      : { ...known, certificate },
+  )
 
 /** Another certificate than the accepted one takes all tools of the server out of service, and is raised on. */
 export async function whilePinned<T>(

@@ -83,3 +83,31 @@ test('a server with the name of a group of our own takes nothing of it, nor does
   table.withdraw('git')
   expect(of('git')).toEqual(before)
 })
+
+test('a record that was read before another was offered changes nothing', async () => {
+  const { table, of } = open()
+  const old = recordOf(table, ['add', 'list'], null)
+  await table.offer(old)
+  const next = { ...recordOf(table, ['add'], null), change_number: 2 }
+  await table.offer(next)
+  expect(await table.follow([old])).toEqual([])
+  await table.offer(old)
+  expect(table.find('notes')).toBe(next)
+  expect(of('notes')).toEqual(['notes.add'])
+})
+
+test('a server that came while the records were read is not gone', async () => {
+  const { table } = open()
+  const old = recordOf(table, ['add'], null, 'old')
+  await table.offer(old)
+  const before = table.offered()
+  const added = recordOf(table, ['add'], null)
+  await table.admit(added)
+  expect(await table.follow([], before)).toEqual(['old'])
+  expect(table.find('notes')).toBe(added)
+  // It is gone for good, whoever read it before that.
+  await table.offer({ ...old, change_number: 2 })
+  expect(() => table.find('old')).toThrow('old')
+  await table.offer({ ...old, added_ms: 1 })
+  expect(table.find('old').added_ms).toBe(1)
+})

@@ -66,6 +66,8 @@ export class ToolTable {
   readonly #waiting = new Map<string, readonly string[]>()
   /** Each server as it is offered here. */
   readonly #offered = new Map<string, Known>()
+  /** When each server that is gone for good was added: nothing that was stored of it before offers it again. */
+  readonly #removed = new Map<string, number>()
   /** By the list of tools that a connection has: another list is another object. */
   readonly #live = new WeakMap<Seen['tools'], ComparedLive>()
   readonly #listeners = new Set<() => void>()
@@ -198,13 +200,29 @@ export class ToolTable {
       .find((capability) => capability.group === group && capability.origin === 'own')
   }
 
+  /** Offers a server that was just added: it is another one than whatever had its name. */
+  admit(record: UpstreamRecord): Promise<readonly ComparedTool[]> {
+    if (this.#removed.get(record.name) === record.added_ms) this.#removed.delete(record.name)
+    return this.offer(record)
+  }
+
+  /** Whether it is no more, or has changed since. */
+  #isPast({ name, added_ms, change_number }: UpstreamRecord): boolean {
+    if (this.#removed.get(name) === added_ms) return true
+    const known = this.#offered.get(name)?.record
+    return known?.added_ms === added_ms && change_number < known.change_number
+  }
+
   /**
-   * Puts what is accepted of a server into the registry, in place of what was there of it.
+   * Puts what is accepted of a server into the registry, in place of what was there of it. A record that is past, since
+   * it was read or stored before another, changes nothing.
    * @SECURITY Whatever the server lists and whatever the store holds, it takes no place of our own and keeps no start
    * from succeeding; tool-table.test.ts.
    */
   async offer(record: UpstreamRecord): Promise<readonly ComparedTool[]> {
     const compared = await this.compare(record)
+    // In the turn that takes it in: others are offered while this one is compared.
+    if (this.#isPast(record)) return compared
     const { name, config } = record
     this.#deps.files.note('upstream', { name, mounts: config.grants.folders })
     const byName = new Map<string, ComparedTool & { readonly capability: string }>()
@@ -232,19 +250,30 @@ export class ToolTable {
   }
 
   /**
-   * Takes in what another node has changed, and returns the names of servers that are gone.
+   * Takes in what another node has changed, and returns the names of servers that are gone. `before`: what was offered when the
+   * records were read; a server that came since is in none of them.
    * @SECURITY One that was added anew under its name is another server, whose changes count from 1 again; two-nodes.test.ts.
    */
-  async follow(records: readonly UpstreamRecord[]): Promise<readonly string[]> {
+  async follow(
+    records: readonly UpstreamRecord[],
+    before: readonly Offered[] = this.offered(),
+  ): Promise<readonly string[]> {
     const stored = new Map(records.map((record) => [record.name, record]))
-    const gone = this.offered()
-      .filter(({ record: { name, added_ms } }) => stored.get(name)?.added_ms !== added_ms)
-      .map(({ record: { name } }) => name)
-    for (const name of gone) this.withdraw(name)
+    const gone = before
+      .map(({ record }) => record)
+      .filter(({ name, added_ms }) => stored.get(name)?.added_ms !== added_ms)
+    for (const record of gone) this.remove(record)
     for (const record of records)
       if (this.#offered.get(record.name)?.record.change_number !== record.change_number)
         await this.offer(record)
-    return gone
+    return gone.map(({ name }) => name)
+  }
+
+  /** Withdraws a server that is gone for good. */
+  remove({ name, added_ms }: UpstreamRecord): void {
+    this.#removed.set(name, added_ms)
+    const offered = this.#offered.get(name)
+    if (!offered || offered.record.added_ms === added_ms) this.withdraw(name)
   }
 
   withdraw(name: string): void {

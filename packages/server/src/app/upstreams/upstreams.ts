@@ -46,6 +46,7 @@ import { reviewOf, upstreamRecord } from './show-upstream.ts'
 import { orderOf, readRow } from './stored.ts'
 import type { CallUpstream } from './tool-capability.ts'
 import { findUpstream, type UpstreamDeps } from './upstream-deps.ts'
+import { takeUpstreamTurn } from './upstream-turn.ts'
 
 export type UpstreamRoomDeps = Omit<UpstreamDeps, 'connections'> & {
   readonly settings: ConnectionDeps['settings'] & QuestionDeps['settings']
@@ -132,8 +133,9 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
     everyMs: followMs,
     follows: ['upstreams'],
     look: async () => {
+      const before = deps.table.offered()
       const records = (await deps.storage.upstreams.list()).map(readRow)
-      for (const name of await deps.table.follow(records)) await connections.end(name)
+      for (const name of await deps.table.follow(records, before)) await connections.end(name)
     },
   })
   const questions = new Questions(deps)
@@ -271,14 +273,23 @@ async function suggest(inner: Inner, name: string): Promise<SuggestedRules> {
 }
 
 async function removeUpstream(op: Op, inner: Inner, name: string): Promise<RemovedUpstream> {
-  const record = await findUpstream(inner, name)
+  const known = await findUpstream(inner, name)
+  await using _turn = await takeUpstreamTurn(inner, known.name)
   inner.table.withdraw(name)
   await inner.connections.end(name)
-  await inner.auditLog.transaction(async (tx) => {
+  // The row as it is at its end: an agent may have logged in meanwhile.
+  const record = await inner.auditLog.transaction(async (tx) => {
+    const row = await tx.upstreams.find(name)
+    if (!row) throw new GatehouseError('UpstreamNotFound', { upstream: name.slice(0, 100) })
     await tx.upstreams.remove(name)
-    const { server } = record.config
+    const last = readRow(row)
+    const { server } = last.config
     tx.append(actDraft(op, 'upstream.removed', { arguments: { name, server } }))
+    return last
   })
+  // Once more: whatever was stored of it before may have offered it, and connected, since.
+  inner.table.remove(record)
+  await inner.connections.end(name)
   await forgetCredentials(inner, record)
   if (record.config.server.kind === 'http')
     for (const agent of [null, ...Object.keys(record.agent_logins)])

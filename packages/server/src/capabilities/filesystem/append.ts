@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { boundFile } from '../bound-files.ts'
 import { defineCapability, smallResult } from '../define.ts'
 import { changePreview, contentBefore } from '../file-preview.ts'
 import { diffBytesMax } from '../text-diff.ts'
@@ -42,5 +43,6 @@ export const append = defineCapability({
     const { version: _version, sha256: _sha256, ...file } = await files.fingerprint(path)
     return { file }
   },
-  run: (ctx, { path, content }) => ctx.files.append(path, encode(content, 'utf-8', path)),
+  run: (ctx, { path, content }) =>
+    ctx.files.append(path, encode(content, 'utf-8', path), { bound: boundFile(ctx, 'file') }),
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { boundEnds } from '../bound-files.ts'
 import { commandPreview } from '../command-preview.ts'
 import { defineCapability, smallResult } from '../define.ts'
 import { pathField, sha256Field, version, writeErrors } from './fields.ts'
@@ -48,5 +49,5 @@ export const copy = defineCapability({
     destination: await files.fingerprint(destination, { argument: 'destination' }),
   }),
   run: (ctx, { source, destination, overwrite }) =>
-    ctx.files.copy(source, destination, { overwrite }),
+    ctx.files.copy(source, destination, { overwrite, bound: boundEnds(ctx) }),
 })

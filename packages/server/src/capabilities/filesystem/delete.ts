@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { boundFile } from '../bound-files.ts'
 import { commandPreview } from '../command-preview.ts'
 import { defineCapability, smallResult } from '../define.ts'
 import { counted } from '../text-preview.ts'
@@ -44,5 +45,6 @@ export const deletePath = defineCapability({
   resolve: async ({ path }, { files }) => ({
     target: await files.fingerprint(path, { entry: true }),
   }),
-  run: async (ctx, { path, recursive }) => ctx.files.trash(path, { recursive }),
+  run: async (ctx, { path, recursive }) =>
+    ctx.files.trash(path, { recursive, bound: boundFile(ctx, 'target') }),
 })

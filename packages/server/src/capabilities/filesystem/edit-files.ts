@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { GatehouseError } from '@gatehouse/contract'
 import { parseGlob } from '../../domain/glob.ts'
-import type { Files } from '../../ports/files.ts'
+import type { Files, Fingerprint } from '../../ports/files.ts'
 import { diffOf } from '../text-diff.ts'
 import { filesBelow } from './files-below.ts'
 import { Regex } from './regex.ts'
@@ -125,6 +125,21 @@ export const planEdits = async (ctx: Seeing, wanted: Wanted): Promise<Found> => 
   const expected = wanted.replace_all ? found || 'at least 1' : (wanted.expected_replacements ?? 1)
   if (found !== expected) throw new GatehouseError('EditMismatch', { expected, found })
   return plan
+}
+
+/** Raises `ApprovalStale` where a person agreed to the change of other files, or of other content in them. */
+export const assertShown = (
+  resolved: Readonly<Record<string, unknown>> | null,
+  edits: readonly Edit[],
+): void => {
+  const shown = resolved?.['files'] as Readonly<Record<string, Fingerprint>> | undefined
+  if (!shown) return
+  const changed = edits.find(({ path, sha256Before }) => shown[path]?.['sha256'] !== sha256Before)
+  if (!changed && edits.length === Object.keys(shown).length) return
+  const what = changed?.path ?? 'a file that it would change'
+  throw new GatehouseError('ApprovalStale', {
+    detail: `${what} has changed since it was asked for`,
+  })
 }
 
 /** Each file changes whole and only if it is still what was planned with. */

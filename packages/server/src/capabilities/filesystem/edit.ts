@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { globCharsMax } from '../../domain/glob.ts'
 import { defineCapability } from '../define.ts'
-import { applyEdits, diffOfEdits, planEdits } from './edit-files.ts'
+import { applyEdits, assertShown, diffOfEdits, planEdits } from './edit-files.ts'
 import { pathField, sha256Field, version, withheldField, writeErrors } from './fields.ts'
 import { patternCharsMax } from './regex.ts'
 
@@ -123,6 +123,7 @@ export const edit = defineCapability({
   },
   async run(ctx, args) {
     const plan = await planEdits(ctx, args)
+    assertShown(ctx.resolved, plan.edits)
     if (!args.dry_run) await applyEdits(ctx, plan.edits)
     const { diff, truncated } = diffOfEdits(plan.edits)
     return {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { boundEnds } from '../bound-files.ts'
 import { commandPreview } from '../command-preview.ts'
 import { defineCapability, smallResult } from '../define.ts'
 import { entryField, sha256Field, version, writeErrors } from './fields.ts'
@@ -44,5 +45,5 @@ export const move = defineCapability({
     destination: await files.fingerprint(destination, { entry: true, argument: 'destination' }),
   }),
   run: (ctx, { source, destination, overwrite }) =>
-    ctx.files.move(source, destination, { overwrite }),
+    ctx.files.move(source, destination, { overwrite, bound: boundEnds(ctx) }),
 })

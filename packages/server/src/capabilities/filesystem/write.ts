@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { boundFile } from '../bound-files.ts'
 import { defineCapability, smallResult } from '../define.ts'
 import { changePreview, contentBefore } from '../file-preview.ts'
 import { encodingField, pathField, sha256Field, version, writeErrors } from './fields.ts'
@@ -56,9 +57,11 @@ export const write = defineCapability({
       encode(content, encoding, path),
     ),
   resolve: async ({ path }, { files }) => ({ file: await files.fingerprint(path) }),
+  // @SECURITY The file that was shown is replaced, not one that was written meanwhile; bound-changes.test.ts.
   run: (ctx, { path, content, encoding, create_parents, if_sha256 }) =>
     ctx.files.write(path, encode(content, encoding, path), {
       createParents: create_parents,
+      bound: boundFile(ctx, 'file'),
       ...(if_sha256 === undefined ? {} : { ifSha256: if_sha256 }),
     }),
 })

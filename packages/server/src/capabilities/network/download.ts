@@ -2,6 +2,7 @@ import { GatehouseError } from '@gatehouse/contract'
 import { z } from 'zod'
 import type { CapabilityContext } from '../../ports/capability.ts'
 import type { OutboundResponse } from '../../ports/outbound.ts'
+import { boundFile } from '../bound-files.ts'
 import { defineCapability, smallResult } from '../define.ts'
 import { pathArguments } from '../path-argument.ts'
 import { headersField, networkErrors, urlField, version } from './fields.ts'
@@ -158,6 +159,7 @@ export const download = defineCapability({
     const written = await ctx.files.writeStream(path, chunks, {
       createParents: create_parents,
       mustBeNew: !overwrite,
+      bound: boundFile(ctx, 'file'),
       ...(sha256 === undefined ? {} : { sha256 }),
     })
     return { ...written, url: from, content_type }

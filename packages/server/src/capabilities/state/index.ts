@@ -16,7 +16,7 @@ import {
   ttlSeconds,
   value,
 } from '../state-fields.ts'
-import { deletingPreview, settingPreview, versionBound } from '../state-preview.ts'
+import { deletingPreview, settingPreview, versionBound, versionMeant } from '../state-preview.ts'
 
 const get = defineCapability({
   ...getting,
@@ -117,7 +117,7 @@ const set = defineCapability({
   ],
   preview: (args, { state }) => settingPreview('own', state, args),
   resolve: (args, { state }) => versionBound(state, args.key),
-  run: (ctx, args) => answer(ctx.state.set(args)),
+  run: (ctx, args) => answer(ctx.state.set({ ...args, expected_version: versionMeant(ctx, args) })),
 })
 
 const remove = defineCapability({
@@ -136,7 +136,7 @@ const remove = defineCapability({
   ],
   preview: (args, { state }) => deletingPreview('own', state, args),
   resolve: (args, { state }) => versionBound(state, args.key),
-  run: (ctx, args) => answer(ctx.state.delete(args.key, args.expected_version)),
+  run: (ctx, args) => answer(ctx.state.delete(args.key, versionMeant(ctx, args))),
 })
 
 export const stateCapabilities = [get, list, query, history, set, remove]

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { AlertStore, StoredAlert } from '../../ports/alerts.ts'
 import { first, page } from './queries.ts'
 import { rowCodec, text, textOrNull } from './row-codec.ts'
@@ -9,14 +10,8 @@ const { toRow, fromRow } = rowCodec<StoredAlert, AlertsTable>('alerts', {
   acknowledged_by: textOrNull,
 })
 
-export const sqlAlerts = ({ read, write }: Db): AlertStore => ({
-  async insert(alert) {
-    await write.insertInto('alerts').values(toRow(alert)).execute()
-  },
-
-  find: (id) =>
-    first(read.selectFrom('alerts').selectAll().where('id', '=', encodeText(id)), fromRow),
-
+/** Alerts by what they say, of which the same is not said twice. */
+const keyed = ({ read }: Pick<Db, 'read'>): Pick<AlertStore, 'findOpen' | 'findUnresolved'> => ({
   async findOpen(dedupKey) {
     const row = await read
       .selectFrom('alerts')
@@ -26,6 +21,31 @@ export const sqlAlerts = ({ read, write }: Db): AlertStore => ({
       .executeTakeFirst()
     return row ? fromRow(row) : null
   },
+
+  findUnresolved: (dedupKey) =>
+    first(
+      read
+        .selectFrom('alerts')
+        .selectAll()
+        .where('dedup_key', '=', encodeText(dedupKey))
+        // As the index of such alerts has it, which a parameter would not be known to mean.
+        .where(sql<boolean>`status <> 'resolved'`)
+        .orderBy('created_ms', 'desc')
+        .orderBy('id', 'desc')
+        .limit(1),
+      fromRow,
+    ),
+})
+
+export const sqlAlerts = ({ read, write }: Db): AlertStore => ({
+  ...keyed({ read }),
+
+  async insert(alert) {
+    await write.insertInto('alerts').values(toRow(alert)).execute()
+  },
+
+  find: (id) =>
+    first(read.selectFrom('alerts').selectAll().where('id', '=', encodeText(id)), fromRow),
 
   async replace(current, next) {
     const { id, ...changed } = toRow(next)

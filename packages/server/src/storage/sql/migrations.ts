@@ -44,6 +44,7 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0024-agent-folders': { up: (db) => agentFolders(db, dialect.text) },
   '0025-any-node': { up: (db) => anyNodeTables(db, dialect.text) },
   '0026-event-order': { up: (db) => eventOrder(db, dialect.transactionNumber) },
+  '0027-unresolved-alerts': { up: unresolvedAlerts },
 })
 
 async function agentTools(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
@@ -99,6 +100,13 @@ async function eventOrder(
     .addColumn('stored_by', 'bigint', (c) => c.notNull().defaultTo(transactionNumber))
     .execute()
   await index(db, 'shared_events_order', 'shared_events', ['stored_by', 'at_ms', 'id'])
+}
+
+async function unresolvedAlerts(db: Kysely<unknown>): Promise<void> {
+  await index(
+    ...([db, 'alerts_unresolved', 'alerts', ['dedup_key', 'created_ms', 'id']] as const),
+    sql`status <> 'resolved'`,
+  )
 }
 
 async function start(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {

@@ -41,19 +41,21 @@ export const sqlNodes = ({ read, write }: Db): NodeStore => ({
     return row?.state ?? null
   },
 
-  async setState(name, state) {
+  async setState(name, state, from) {
     const { numUpdatedRows } = await write
       .updateTable('nodes')
       .set({ state })
       .where('name', '=', encodeText(name))
+      .$if(from !== undefined, (query) => query.where('state', '=', from ?? state))
       .executeTakeFirstOrThrow()
     return numUpdatedRows > 0n
   },
 
-  async remove(name) {
+  async remove(name, seenMs) {
     const { numDeletedRows } = await write
       .deleteFrom('nodes')
       .where('name', '=', encodeText(name))
+      .$if(seenMs !== undefined, (query) => query.where('seen_ms', '=', seenMs ?? 0))
       .executeTakeFirstOrThrow()
     return numDeletedRows > 0n
   },

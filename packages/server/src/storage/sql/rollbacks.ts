@@ -157,8 +157,15 @@ const removals = ({ write }: Db): Pick<RollbackStore, 'expire' | 'removeOfServic
   async removeOfService(service) {
     await write
       .deleteFrom('write_captures')
-      .where('write_id', 'in', (eb) =>
-        eb.selectFrom('rollbacks').select('write_id').where('service', '=', service),
+      .where((eb) =>
+        eb.or([
+          eb('write_id', 'in', eb.selectFrom('writes').select('id').where('service', '=', service)),
+          eb(
+            'write_id',
+            'in',
+            eb.selectFrom('rollbacks').select('write_id').where('service', '=', service),
+          ),
+        ]),
       )
       .execute()
     await write.deleteFrom('rollbacks').where('service', '=', service).execute()

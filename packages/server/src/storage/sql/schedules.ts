@@ -47,6 +47,29 @@ export const sqlSchedules = ({ read, write }: Db): ScheduleStore => ({
     return { schedules, total }
   },
 
+  async listStalled(nowMs, limit) {
+    const rows = await read
+      .selectFrom('schedules')
+      .selectAll()
+      .where('status', '=', 'active')
+      .where('next_ms', '<=', nowMs)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('jobs')
+              .select('jobs.id')
+              .whereRef('jobs.subject', '=', 'schedules.id')
+              .where('jobs.state', 'in', ['waiting', 'running']),
+          ),
+        ),
+      )
+      .orderBy('next_ms')
+      .orderBy('id')
+      .limit(limit)
+      .execute()
+    return rows.map(fromRow)
+  },
+
   async prune(endedBeforeMs) {
     await write.deleteFrom('schedules').where('ended_ms', '<', endedBeforeMs).execute()
   },

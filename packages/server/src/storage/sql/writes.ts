@@ -137,7 +137,7 @@ const records = ({ read, write }: Db): Pick<WriteStore, 'insert' | 'find' | 'fil
   },
 })
 
-const overviews = ({ read }: Db): Pick<WriteStore, 'list' | 'counts' | 'listBuffered'> => ({
+const overviews = ({ read }: Db): Pick<WriteStore, 'list' | 'counts' | 'listUnsent'> => ({
   async list(filter) {
     const { statuses, agent, service, dead, since_ms, until_ms, limit, offset } = filter
     const order = isPending(filter)
@@ -181,11 +181,12 @@ const overviews = ({ read }: Db): Pick<WriteStore, 'list' | 'counts' | 'listBuff
     return found
   },
 
-  async listBuffered(of) {
+  async listUnsent(of) {
     const rows = await read
       .selectFrom('writes')
       .selectAll()
-      .where('status', '=', 'buffered')
+      .where('status', 'in', pending)
+      .where((eb) => eb.or([eb('status', '=', 'buffered'), eb('phase', '=', 'capturing')]))
       .$if('service' in of, (query) =>
         query.where('service', '=', 'service' in of ? of.service : ''),
       )

@@ -5,6 +5,7 @@ CREATE UNIQUE INDEX alerts_open on alerts (dedup_key) where status = 'open';
 CREATE INDEX alerts_source on alerts (source, created_ms, id);
 CREATE INDEX alerts_status on alerts (status, created_ms, id);
 CREATE INDEX alerts_time on alerts (created_ms, id);
+CREATE INDEX "alerts_unresolved" on "alerts" ("dedup_key", "created_ms", "id") where status <> 'resolved';
 CREATE INDEX "approvals_call" on "approvals" ("agent", "call_key", "requested_ms");
 CREATE INDEX "approvals_execution" on "approvals" ("execution", "requested_ms") where status = 'approved';
 CREATE INDEX "approvals_expiry" on "approvals" ("expires_ms") where status = 'pending';

@@ -518,6 +518,8 @@ export class GatewayServer {
     const asking = { agent, token, address: from }
     const forwarder = this.#forwarder?.concerns(req.socket, agent) ? this.#forwarder : null
     if (await forwarder?.upgrade({ req, socket, head }, asking)) return null
+    // Closed while the other node was looked for: its close, with which it gives its place back, has been told already.
+    if (socket.destroyed) return null
     const accepted = this.#sockets.accept(req, socket, head, actorOf(agent))
     return accepted ? null : tooManyConnections(this.#limits.connectionsPerAgentMax)
   }

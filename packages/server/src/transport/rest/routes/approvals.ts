@@ -38,9 +38,14 @@ export const approvalHandlers: Handlers<typeof approvalRoutes> = {
   streamApprovals: (op, app) => ({
     kind: 'events',
     async source(emit) {
-      const tell = (approval: Approval) =>
-        emit({ name: 'approval', key: approval.id, data: approval })
-      // Listening begins before the list is read, so that nothing falls between the two.
+      // Listening begins before the list is read, so that nothing falls between the two. What is told meanwhile
+      // comes after the list, which may be older: its reader takes the list for all that waits.
+      let isListed = false
+      const held: Approval[] = []
+      const tell = (approval: Approval) => {
+        if (isListed) emit({ name: 'approval', key: approval.id, data: approval })
+        else held.push(approval)
+      }
       const approvals = app.subscribeApprovals(tell)
       const questions = app.subscribeQuestions((question) =>
         emit({ name: 'question', key: question.id, data: question }),
@@ -56,6 +61,8 @@ export const approvalHandlers: Handlers<typeof approvalRoutes> = {
       try {
         const snapshot = await app.listApprovals(op, pending)
         emit({ name: 'snapshot', key: 'snapshot', data: snapshot })
+        isListed = true
+        for (const approval of held.splice(0)) tell(approval)
       } catch (error) {
         subscription[Symbol.dispose]()
         throw error

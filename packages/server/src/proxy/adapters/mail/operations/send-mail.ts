@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../../ports/json.ts'
 import type {
   Capture,
   ServiceOperation,
@@ -56,6 +57,7 @@ const execute = async (
   account: MailAccount,
   write: ServiceWrite,
   signal: AbortSignal,
+  executed: (result: JsonObject) => void,
 ): Promise<WriteOutcome> => {
   const mail = parseOutgoing(write.arguments, write.files)
   const raw = await composeMail(mail, write.files)
@@ -72,17 +74,16 @@ const execute = async (
       ? never(reason.detail, reason.fix)
       : { kind: 'not_executed', reason, retry: { after_ms: null } }
   }
+  const resultWith = (sent_copy: string): JsonObject => ({
+    message_id: mail.message_id,
+    size_bytes: raw.length,
+    sent_copy,
+    ...(outcome.refused.length > 0 ? { refused_recipients: outcome.refused } : {}),
+  })
+  executed(resultWith('unknown: it was cut off while the copy was made'))
   const sent_copy = await keepCopy(account, mail, raw, signal)
   await markOriginal(account, mail, signal)
-  return {
-    kind: 'executed',
-    result: {
-      message_id: mail.message_id,
-      size_bytes: raw.length,
-      sent_copy,
-      ...(outcome.refused.length > 0 ? { refused_recipients: outcome.refused } : {}),
-    },
-  }
+  return { kind: 'executed', result: resultWith(sent_copy) }
 }
 
 const searched: readonly FolderUse[] = ['sent', 'all', 'inbox']
@@ -130,7 +131,8 @@ export const sendOperation = (
   undo_note: sentNote,
   redact: [],
   capture: (_account, write) => capture(write),
-  execute: (account, write, _capture, signal) => execute(account, write, signal),
+  execute: (account, write, _capture, signal, executed) =>
+    execute(account, write, signal, executed),
   prove: (account, write, _capture, signal) => prove(account, write, signal),
   planUndo: async () => ({ kind: 'refused', reason: { detail: sentNote }, differences: [] }),
   undo: async () => ({ kind: 'refused', reason: { detail: sentNote }, differences: [] }),
