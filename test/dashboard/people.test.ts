@@ -187,6 +187,51 @@ describe.skipIf(!hasProgram('chromium'))('people at the dashboard', () => {
     await shown.getByRole('button', { name: 'Done' }).click()
   })
 
+  test('a new password for somebody who was removed meanwhile makes nobody anew', async () => {
+    const { page, api } = dashboard
+    await api.setPassword({ name: 'vic', role: 'viewer', password })
+    await dashboard.goTo('/settings')
+    await page.getByRole('button', { name: 'Password and role: vic' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Your current password').fill(password)
+    await dialog.getByLabel('New password').fill(password)
+    await api.removeOperator({ name: 'vic' })
+    await dialog.getByRole('button', { name: 'Password and role' }).click()
+    await dialog.getByRole('alert').getByText('There is no operator vic.').waitFor()
+    const { operators } = await api.listOperators()
+    expect(operators.map(({ name }) => name)).not.toContain('vic')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+  })
+
+  test('what one person had open is nothing that the next one sees', async () => {
+    const { page, leave } = await logInAs('ana')
+    const secret = page.getByRole('dialog').locator('pre')
+    const dialog = (name: string) => page.getByRole('dialog', { name })
+    const logInAgain = async (name: string) => {
+      const ended = dialog('Your login has ended')
+      const [newest] = (await dashboard.api.listLogins()).logins
+      await dashboard.api.endLogin({ id: newest?.id ?? '' })
+      await ended.waitFor()
+      await ended.getByLabel('Name').fill(name)
+      await ended.getByLabel('Password', { exact: true }).fill(password)
+      await ended.getByRole('button', { name: 'Log in' }).click()
+      await page.getByRole('button', { name: `Account of ${name}` }).waitFor()
+      await ended.waitFor({ state: 'detached' })
+    }
+    await page.goto(`${dashboard.run.dashboard_url}/agents`)
+    await page.getByRole('button', { name: 'Actions for mailbot' }).click()
+    await page.getByRole('menuitem', { name: 'Rotate the token' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate the token' }).click()
+    await dialog('The token of mailbot').waitFor()
+    // The same person goes on where they were.
+    await logInAgain('ana')
+    await dialog('The token of mailbot').waitFor()
+    await logInAgain('viewer')
+    await page.getByRole('link', { name: 'mailbot' }).waitFor()
+    expect([await page.getByRole('dialog').count(), await secret.count()]).toEqual([0, 0])
+    await leave()
+  })
+
   test('logging out ends the login at the service, too', async () => {
     const { page, leave } = await logInAs('viewer')
     const cookies = await page.context().cookies()

@@ -199,6 +199,55 @@ describe.skipIf(!hasProgram('chromium'))('the policy in the dashboard', () => {
     expect((await write('plan.md')).error?.data?.['approval_id']).toMatch(/^appr-/)
   })
 
+  describe('while a save is under way', () => {
+    const address = '**/api/policies/organisation'
+    /** Saves a text that the service gets once it is let through; the dialog is closed meanwhile. */
+    const beginSave = async (text: string) => {
+      const { page } = dashboard
+      await dashboard.goTo('/policy?tab=edit')
+      await editor().getByText('version: 1').waitFor()
+      await type(text)
+      await page.getByRole('button', { name: 'Save…' }).click()
+      const letThrough = await dashboard.heldBack(address)
+      const dialog = page.getByRole('dialog', { name: 'Save organisation.yaml' })
+      const asked = page.waitForRequest(address)
+      await dialog.getByRole('button', { name: 'Save and activate' }).click()
+      await asked
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      return letThrough
+    }
+    const discard = async () => {
+      await dashboard.page.getByRole('button', { name: 'Discard the draft' }).click()
+      await dashboard.page.getByText('Same as the active policy.').waitFor()
+    }
+
+    test('what is typed back to the text before it stays', async () => {
+      const { page, api } = dashboard
+      const letThrough = await beginSave(rules('blocked'))
+      await type(rules('approval_required'))
+      await letThrough()
+      await page.getByText('organisation.yaml is saved and active.').waitFor()
+      expect((await api.showPolicies()).files.at(-1)?.text).toBe(rules('blocked'))
+      expect(await editor().innerText()).toContain('tier: approval_required')
+      await discard()
+      expect(await editor().innerText()).toContain('tier: blocked')
+    })
+
+    test('what is typed meanwhile stays also where the save is refused', async () => {
+      const { page, api } = dashboard
+      const letThrough = await beginSave(rules('approval_required'))
+      await type(rules('autonomous'))
+      await api.saveOrganisationPolicy({ text: `# Theirs\n${rules('blocked')}` })
+      const answered = page.waitForResponse(address)
+      await letThrough()
+      expect((await answered).status()).toBe(412)
+      await dashboard.loaded()
+      await page.getByText('The file has changed since you began this draft.').waitFor()
+      expect(await editor().innerText()).toMatch(/tier: autonomous[^]*tier: autonomous/)
+      await discard()
+    })
+  })
+
   test('a rule that is never reached says so where it stands, and leads into its file', async () => {
     const { page, api } = dashboard
     const text = `version: 1

@@ -124,6 +124,8 @@ export const SetPassword = z.strictObject({
   current_password: password.optional(),
   /** Of a new person, `operator` unless said; of one that is there it replaces the role. */
   role: PersonRole.optional(),
+  /** Whether it is for a person who is there: nobody is made, also where that person was just removed. */
+  existing: z.boolean().optional(),
 })
 export type SetPassword = z.infer<typeof SetPassword>
 

@@ -1,4 +1,5 @@
 import type { Whoami } from '@gatehouse/contract'
+import type { QueryKey } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { useCallback, useMemo, useState } from 'react'
 import { api, queryClient, sessionKey } from './api.ts'
@@ -24,16 +25,22 @@ addEventListener('hashchange', () => {
   if (location.hash.startsWith('#setup=')) location.reload()
 })
 
+/** Name and role together: what a page may show depends on both. */
+const personOf = ({ name, role }: Whoami): string => `${role} ${name}`
+
 /** Another person sees nothing of what the one before has read. */
 async function enter(whoami: Whoami, before: Whoami | null): Promise<void> {
-  if (before && (before.name !== whoami.name || before.role !== whoami.role)) queryClient.clear()
+  // The login itself is replaced, not removed: what shows it would go on with the one that is removed.
+  const predicate = ({ queryKey }: { readonly queryKey: QueryKey }) => queryKey[0] !== sessionKey[0]
+  if (before && personOf(before) !== personOf(whoami)) queryClient.removeQueries({ predicate })
   takeRecord(queryClient, sessionKey, whoami)
-  await queryClient.invalidateQueries({
-    predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0],
-  })
+  await queryClient.invalidateQueries({ predicate })
 }
 
-/** The frame for the person who is logged in; while they log in again, the page stays as it was. */
+/**
+ * The frame for the person who is logged in; while they log in again, the page stays as it was. Another person begins
+ * with a new one: forms and tokens that are open are not theirs.
+ */
 const Inside = ({
   whoami,
   ended,
@@ -57,7 +64,7 @@ const Inside = ({
   )
   return (
     <SessionContext value={session}>
-      <RouterProvider router={router} />
+      <RouterProvider key={personOf(whoami)} router={router} />
       {ended && (
         <Dialog title={entryText.ended} onClose={onLeave}>
           <div className="mb-4">

@@ -17,13 +17,13 @@ const openService = () => {
   let isForgotten = false
   const refusing = { next: 0 }
   /** Sessions that are listened to, of which the first is not known any more; null where there is no stream. */
-  const listening: { ids: (string | undefined)[] | null } = { ids: null }
+  const listening: { ids: string[] | null } = { ids: null }
   const gateway = {
     wasReached: true,
     async exchange({ method, headers, body, signal }: Exchange) {
       const session = headers['mcp-session-id']
       if (method !== 'POST') {
-        if (!listening.ids) return { status: 405, session: null, text: '' }
+        if (!listening.ids || session === undefined) return { status: 405, session: null, text: '' }
         if (session === 's1') return { status: 404, session: null, text: '' }
         listening.ids.push(session)
         await new Promise((resolve) => signal.addEventListener('abort', resolve))
@@ -131,7 +131,7 @@ test('opens one session for messages that meet the failure of the last renewal t
 test('listens on after a session that could not be opened anew at once, whether its client speaks or not', async () => {
   const { ask, listening, refusing, end } = await openSession()
   listening.ids = []
-  refusing.next = 2
+  refusing.next = 5
   // A message that is taken: the bridge listens from now on.
   await ask('tools/list', {})
   await expect.poll(() => listening.ids).toEqual(['s2'])

@@ -191,7 +191,8 @@ export class LegacySession {
         const headers = headersOf(session)
         const exchange = { method: 'GET', headers, signal: this.#ended } as const
         const { status } = await this.#way.gateway.exchange(exchange, this.#write)
-        if (status === noStream || status === unauthorized) break
+        // Without a session the service has no stream to give, whether it has any or not.
+        if ((status === noStream && session.id !== null) || status === unauthorized) break
         if (status === sessionUnknown) {
           await this.#renew(session)
           session = await this.#current()

@@ -19,7 +19,7 @@ export const operatorRoutes = defineRoutes({
     body: SetPassword,
     bodyBytesMax: 16 * 1024,
     answer: PasswordSet,
-    errors: ['WeakPassword', 'TooManyFailures', 'TooManyLogins'],
+    errors: ['WeakPassword', 'TooManyFailures', 'TooManyLogins', 'OperatorNotFound'],
   },
   removeOperator: {
     method: 'DELETE',

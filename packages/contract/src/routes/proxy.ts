@@ -109,7 +109,7 @@ export const proxyRoutes = defineRoutes({
     summary: 'Send a write that failed once more: first look whether it is there already',
     permission: 'proxy.manage',
     answer: BufferedWrite,
-    errors: ['WriteNotFound', 'WriteNotDead', 'ServiceUnavailable'],
+    errors: ['WriteNotFound', 'WriteNotDead', 'RollbackNotReady', 'ServiceUnavailable'],
   },
   discardWrite: {
     method: 'POST',

@@ -145,6 +145,6 @@ export const upstreamRoutes = defineRoutes({
       'Remove a server: its tools, what was accepted of them, its credentials and its folder',
     permission: 'upstreams.manage',
     answer: RemovedUpstream,
-    errors: ['UpstreamNotFound'],
+    errors: ['UpstreamNotFound', 'Conflict'],
   },
 })

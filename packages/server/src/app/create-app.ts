@@ -25,7 +25,6 @@ import { foreseeWrite } from './proxy/foresee-write.ts'
 import { bindProxy } from './proxy/proxy.ts'
 import { bindReach } from './reach/reach.ts'
 import { bindState } from './state/state.ts'
-import { endAlertsOf } from './supervision/alert-monitors.ts'
 import { GateWatch } from './supervision/gate-watch.ts'
 import { Listeners } from './supervision/listeners.ts'
 import { Notifications } from './supervision/notifications.ts'
@@ -126,10 +125,7 @@ export function createApp(given: AppDeps): BoundApp {
     processesRunning: processes.running,
     logFinding: () => base.gateWatch.finding(given.audit.integrity()),
     acceptedIn: (log) => given.audit.acceptedIn(log),
-    endsWithNode: async (node) => {
-      await approvals.endWithNode(node)
-      await endAlertsOf(base, node)
-    },
+    endsWithNode: (node) => approvals.endWithNode(node),
   })
   const proxy = bindProxy({ ...shared, adapters: given.adapters })
   const models = bindModels({

@@ -3,4 +3,4 @@
  * (data-format.test.ts compares the two), and so does a change of a file that an older program would misread:
  * the older program then refuses.
  */
-export const dataFormat = 12
+export const dataFormat = 13

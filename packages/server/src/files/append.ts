@@ -1,10 +1,10 @@
-import { constants, fstatSync, ftruncateSync, lstatSync, openSync } from 'node:fs'
+import { constants, fstatSync, ftruncateSync, openSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import type { Fingerprint } from '../ports/files.ts'
-import { failure } from './failure.ts'
+import { codeOf, failure } from './failure.ts'
 import { letGo } from './open.ts'
 import { passToOwner } from './owner.ts'
-import { assertSameFile, sameVersion } from './print.ts'
+import { assertSameFile, look, sameVersion, stale } from './print.ts'
 import type { Roots } from './roots.ts'
 import type { Temps } from './temps.ts'
 import { chunksOf, fsyncOf, writeAll } from './transfer.ts'
@@ -12,10 +12,6 @@ import { openPlace, type Place, publishFile } from './write.ts'
 
 const appendFlags =
   constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK
-
-const copyAll = async (from: number, to: number): Promise<void> => {
-  for await (const chunk of chunksOf(from)) await writeAll(to, chunk)
-}
 
 /** A partial append is taken back, unless somebody else has added to the file meanwhile. */
 export const takeBack = (fd: number, sizeBefore: number, written: number): void => {
@@ -36,9 +32,22 @@ const appendInPlace = async (fd: number, bytes: Uint8Array): Promise<void> => {
   await fsyncOf(fd)
 }
 
-const openForAppend = (place: Place, shown: string, denyHardlinks: boolean): number => {
-  const make = place.old ? 0 : constants.O_CREAT
-  const fd = openSync(place.dir.at + place.name, appendFlags | make, 0o666)
+/** Opens what was seen at the place, or makes it there; where a person agreed to that, only if it is still missing. */
+const openOrMake = ({ dir, name, path, old }: Place, isBound: boolean): number => {
+  const make = old ? 0 : constants.O_CREAT | (isBound ? constants.O_EXCL : 0)
+  try {
+    return openSync(dir.at + name, appendFlags | make, 0o666)
+  } catch (error) {
+    throw isBound && codeOf(error) === 'EEXIST' ? stale(path) : error
+  }
+}
+
+const openForAppend = (
+  place: Place,
+  shown: string,
+  { denyHardlinks, isBound }: { readonly denyHardlinks: boolean; readonly isBound: boolean },
+): number => {
+  const fd = openOrMake(place, isBound)
   if (!place.old) passToOwner(fd, place.dir)
   const stat = fstatSync(fd)
   const type = !stat.isFile()
@@ -54,7 +63,8 @@ const openForAppend = (place: Place, shown: string, denyHardlinks: boolean): num
 /** Raised where another file took the place of the one that was to be added to, or another writer added to that. */
 class Overtaken extends Error {}
 
-const overtakenMax = 100
+/** Few, since each may copy the whole file. */
+const triesMax = 5
 
 type Deps = { readonly roots: Roots; readonly temps: Temps; readonly denyHardlinks: boolean }
 type Appended = { readonly path: string; readonly size_bytes: number }
@@ -68,13 +78,16 @@ const appendToCopy = async (
 ): Promise<number> => {
   const seen = fstatSync(fd, { bigint: true })
   const at = place.dir.at + place.name
-  const isSame = () => sameVersion(seen, lstatSync(at, { bigint: true, throwIfNoEntry: false }))
+  const isSame = () => sameVersion(seen, look(at))
   const verify = async () => {
     if (!isSame()) throw new Overtaken()
     return isSame
   }
   await publishFile(temps, place, { replace: true, verify }, async (to) => {
-    await copyAll(fd, to)
+    for await (const chunk of chunksOf(fd)) {
+      await writeAll(to, chunk)
+      await verify()
+    }
     await writeAll(to, bytes)
   })
   return Number(seen.size) + bytes.length
@@ -90,7 +103,7 @@ const appendOnce = async (
   const { dir, path, old } = place
   try {
     if (bound && !old) assertSameFile(null, path, bound)
-    const fd = openForAppend(place, shown, denyHardlinks)
+    const fd = openForAppend(place, shown, { denyHardlinks, isBound: Boolean(bound) })
     try {
       if (bound && old) assertSameFile(fd, path, bound)
       // @SECURITY Another name of the file may lie outside the roots and keeps its bytes; confinement.test.ts.
@@ -98,7 +111,8 @@ const appendOnce = async (
         return { path, size_bytes: await appendToCopy(temps, place, fd, bytes) }
       await appendInPlace(fd, bytes)
       const { nlink, size } = fstatSync(fd)
-      // Nobody finds it in a file that has no name any more: what stands in its place has to get it.
+      // Nobody finds it in a file that has no name any more: what stands in its place has to get it. It has it twice
+      // then, where whoever put that there had read it already: at least once, since not at all would be worse.
       if (nlink === 0) throw new Overtaken()
       if (!old) await fsyncOf(dir.fd)
       return { path, size_bytes: size }
@@ -123,7 +137,7 @@ export const appendFile = async (
       return await appendOnce(deps, shown, bytes, bound)
     } catch (error) {
       if (!(error instanceof Overtaken)) throw error
-      if (tries < overtakenMax) continue
+      if (tries < triesMax) continue
       const detail = 'others write to the file without a pause'
       throw new GatehouseError('Overloaded', { detail }, { cause: error })
     }

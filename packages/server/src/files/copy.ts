@@ -18,13 +18,13 @@ import { letGo, openFile, openThere } from './open.ts'
 import { passToOwner } from './owner.ts'
 import { depthMax } from './paths.ts'
 import { assertSidesPermitted, type TreeSide } from './permitted-tree.ts'
-import { assertBound } from './print.ts'
+import { assertBound, verifyBound } from './print.ts'
 import { rename } from './publish.ts'
 import type { Roots } from './roots.ts'
 import type { Temps } from './temps.ts'
 import { chunksOf, fsyncOf, writeAll } from './transfer.ts'
 import { walkTo } from './walk.ts'
-import { openPlace, publishFile } from './write.ts'
+import { openPlace, type Place, type PublishOptions, publishFile } from './write.ts'
 
 export const copyEntriesMax = 10_000
 
@@ -191,6 +191,8 @@ const copyFolder = async (
         staged.close()
       }
       if (bound) await assertBound(source.dir.fd, source.path, bound.source)
+      if (bound?.destination)
+        await verifyBound([{ dir, name, path, bound: { ...bound.destination, link: null } }])
       rename({ dir, name: temp }, { dir, name }, { replace: false })
       deps.temps.published(temp)
       await fsyncOf(dir.fd)
@@ -219,24 +221,33 @@ const openFolderPlace = (
   throw new GatehouseError('AlreadyExists', { path: shown })
 }
 
-/** An open file, which is what was decided on, as a new file at a path. */
+/** An open file, which is what was decided on, as a new file at a place. */
 export const copyOpenFile = async (
   deps: Deps,
   source: { readonly path: string; readonly fd: number; readonly mode: number },
+  place: Place,
+  { overwrite, bound, ...how }: CopyOptions & Pick<PublishOptions, 'isEntry' | 'verify'>,
+): Promise<CopyResult> => {
+  let copied: Copied = { size_bytes: 0, sha256: '' }
+  const { mode, path, fd: from } = source
+  const options = { ...how, replace: overwrite, mode, bound: bound?.destination }
+  await publishFile(deps.temps, place, options, async (fd) => {
+    copied = await pour(from, fd)
+    if (bound) await assertBound(from, path, bound.source)
+  })
+  return { source: path, destination: place.path, ...copied }
+}
+
+const copyFile = async (
+  deps: Deps,
+  source: Parameters<typeof copyOpenFile>[1],
   to: string,
-  { overwrite, bound }: CopyOptions,
+  options: CopyOptions,
 ): Promise<CopyResult> => {
   const place = openPlace(deps.roots, to, destinationIn(deps))
   try {
-    if (place.old && !overwrite) throw new GatehouseError('AlreadyExists', { path: to })
-    let copied: Copied = { size_bytes: 0, sha256: '' }
-    const { mode, path, fd: from } = source
-    const how = { replace: overwrite, mode, bound: bound?.destination }
-    await publishFile(deps.temps, place, how, async (fd) => {
-      copied = await pour(from, fd)
-      if (bound) await assertBound(from, path, bound.source)
-    })
-    return { source: source.path, destination: place.path, ...copied }
+    if (place.old && !options.overwrite) throw new GatehouseError('AlreadyExists', { path: to })
+    return await copyOpenFile(deps, source, place, options)
   } finally {
     place.dir.close()
   }
@@ -251,7 +262,7 @@ export const copyPath = async (
   const source = openSource(deps, from)
   try {
     if (source.kind === 'folder') return await copyFolder(deps, source, to, options.bound)
-    return await copyOpenFile(deps, source, to, options)
+    return await copyFile(deps, source, to, options)
   } catch (error) {
     throw failure(error, codeOf(error) === 'EEXIST' ? to : from)
   } finally {

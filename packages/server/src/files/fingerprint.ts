@@ -2,6 +2,7 @@ import { constants, readlinkSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import type { Fingerprint } from '../ports/files.ts'
 import { codeOf, failure } from './failure.ts'
+import { locate } from './locate.ts'
 import { assertLinkStays, leafStat, letGo, openThere } from './open.ts'
 import { nothing, printOf } from './print.ts'
 import type { Roots } from './roots.ts'
@@ -52,7 +53,7 @@ export const fingerprintOf = async (
     const known = failure(error, shown)
     const isMissing = known instanceof GatehouseError && known.type === 'FileNotFound'
     if (!isMissing) throw known
-    return { path: roots.resolve(shown), link: null, ...nothing }
+    return { path: locate(roots, shown, options.entry).absolute, link: null, ...nothing }
   }
   const { path, fd } = opened
   if (fd === null) return { path, link, ...nothing }

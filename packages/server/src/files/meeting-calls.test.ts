@@ -5,6 +5,7 @@ import {
   openSync,
   readdirSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
@@ -18,6 +19,7 @@ import { openFiles as open } from './testing.ts'
 
 const day = 24 * 60 * 60 * 1000
 const bytes = (text: string): Buffer => Buffer.from(text)
+const trashOf = (kit: { readonly at: (name: string) => string }) => kit.at('.gatehouse-trash')
 
 test('an append that meets another one, or a new file in the place of the old, is lost to neither', async () => {
   using kit = open()
@@ -107,6 +109,37 @@ test('what is being deleted for good cannot be restored any more, nor what is re
   await sweeping
   expect([isRestored, left()]).toEqual([false, 0])
   expect(readdirSync(kit.at('.gatehouse-trash'))).toHaveLength(1)
+})
+
+test('a thing in the trash that cannot be deleted keeps nothing else in it', async () => {
+  const errors: unknown[] = []
+  using kit = open({ onSweepError: (error) => errors.push(error) })
+  kit.put('a', 'a')
+  kit.put('b', 'b')
+  for (const name of ['a', 'b']) await kit.files.trash(name, { recursive: false })
+  // The one that is looked at first is no folder, as all things in the trash are.
+  const [stuck] = readdirSync(trashOf(kit)).toSorted() as [string]
+  rmSync(path.join(trashOf(kit), stuck), { recursive: true })
+  writeFileSync(path.join(trashOf(kit), stuck), '')
+  kit.time.now += 8 * day
+  using next = kit.create()
+  next.open(kit.agent)
+  await expect.poll(() => errors).toHaveLength(1)
+  expect(errors).toMatchObject([{ type: 'ProtectedPath' }])
+  expect(readdirSync(trashOf(kit))).toEqual([stuck])
+})
+
+test('what a sweep takes away while it is looked through to be restored is not in the trash', async () => {
+  using kit = open()
+  kit.put('tree/sub/x', 'x')
+  const { trash_id } = await kit.files.trash('tree', { recursive: true })
+  const permits = ({ relative }: { readonly relative: string }) => {
+    if (relative === 'tree/sub')
+      rmSync(path.join(trashOf(kit), trash_id, 'item'), { recursive: true })
+    return true
+  }
+  const reaching = kit.factory.open(kit.agent, { permits, reads: () => true, writes: () => true })
+  expect(await typeOf(reaching.restore(trash_id))).toBe('TrashNotFound')
 })
 
 test('a watch goes on where the mounts of its agent change, for as long as it is about one of them', async () => {

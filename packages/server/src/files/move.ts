@@ -6,16 +6,17 @@ import { digestFile } from './digest.ts'
 import type { Dir } from './dir.ts'
 import { type Entry, openEntry } from './entry.ts'
 import { codeOf, failure } from './failure.ts'
-import { identityAt, identityOf } from './identity.ts'
+import { named } from './identity.ts'
 import { assertLinkStays, leafStat, letGo, openThere } from './open.ts'
 import { assertEntryPermitted } from './permitted-tree.ts'
 import { walkToPlace } from './place-walk.ts'
-import { type BoundName, verifyBound } from './print.ts'
+import { type BoundName, look, repeating, sameVersion, verifyBound } from './print.ts'
 import { rename } from './publish.ts'
 import type { Root } from './root.ts'
 import type { Roots } from './roots.ts'
 import { fsyncOf } from './transfer.ts'
 import { walkTo } from './walk.ts'
+import { assertReplaceable, type Place } from './write.ts'
 
 /** Larger files are moved without being read. */
 const digestBytesMax = 16 * 1024 * 1024
@@ -55,29 +56,56 @@ const digestOfSource = async (source: Entry): Promise<string | null> => {
   }
 }
 
+/** Place of a file that comes from another root; a link there is replaced as the link that it is, as in one root. */
+const placeOf = (target: Target, shown: string, denyHardlinks: boolean): Place => {
+  const { root, dir, name, path } = target
+  const old = target.old?.isSymbolicLink() ? null : target.old
+  if (old) assertReplaceable(old, dir.at + name, { shown, denyHardlinks })
+  root.assertSameMount(dir.fd, dir.device(), shown)
+  return { dir, name, path, old }
+}
+
+const changed = (path: string, isBound: boolean, copy: string | null): GatehouseError => {
+  const left = copy === null ? '' : `; it stays, and ${copy} is a copy of what it was`
+  const detail = `${path} has changed while it was moved${left}`
+  if (isBound) return new GatehouseError('ApprovalStale', { detail })
+  return new GatehouseError('FileChanged', { path, sha256: `another than when it was read${left}` })
+}
+
 const moveAcross = async (
   deps: Deps,
   source: Entry,
+  target: Target,
   to: string,
-  { overwrite, bound }: CopyOptions,
+  options: CopyOptions,
 ): Promise<CopyResult> => {
   if (!source.stat.isFile()) {
     const detail = 'only files move between two of your folders; copy the folder, then delete it'
     throw new GatehouseError('InvalidPath', { detail })
   }
-  const { dir, name, path } = source
-  const fd = openThere(dir.at + name, readFlags)
+  const { dir, name, path, identity } = source
+  const place = placeOf(target, to, deps.denyHardlinks)
+  const at = dir.at + name
+  const fd = openThere(at, readFlags)
   try {
-    const identity = identityOf(fd)
-    if (identity !== source.identity) throw new GatehouseError('PathOutOfScope', { path })
-    // A link at the destination is followed here, and the print is of the link itself.
-    const isLink = (bound?.destination?.['link'] ?? null) !== null
-    const result = await copyOpenFile(deps, { path, fd, mode: fstatSync(fd).mode & 0o777 }, to, {
-      overwrite,
-      bound: bound && isLink ? { ...bound, destination: null } : bound,
-    })
+    const seen = fstatSync(fd, { bigint: true })
+    if (named(seen) !== identity) throw new GatehouseError('PathOutOfScope', { path })
+    const standing = () => {
+      const now = look(at)
+      if (!now || named(now) !== identity) return 'gone'
+      return sameVersion(seen, now) ? 'as copied' : 'changed'
+    }
+    const isBound = Boolean(options.bound)
+    const verify = async () => {
+      if (standing() === 'changed') throw changed(path, isBound, null)
+      return () => standing() !== 'changed'
+    }
+    const file = { path, fd, mode: Number(seen.mode) & 0o777 }
+    const result = await copyOpenFile(deps, file, place, { ...options, isEntry: true, verify })
+    const left = standing()
+    if (left === 'changed') throw changed(path, isBound, place.path)
     // @SECURITY Only what was copied is taken away, whatever stands under its name by now; files.test.ts.
-    if (identityAt(dir.at + name) === identity) unlinkSync(dir.at + name)
+    if (left === 'as copied') unlinkSync(at)
     await fsyncOf(dir.fd)
     return result
   } finally {
@@ -106,7 +134,7 @@ export const movePath = async (
       throw new GatehouseError('TooManyLinks', { path: from })
     target = openTarget(deps.roots, to)
     if (target.old && !options.overwrite) throw new GatehouseError('AlreadyExists', { path: to })
-    if (target.root !== source.root) return await moveAcross(deps, source, to, options)
+    if (target.root !== source.root) return await moveAcross(deps, source, target, to, options)
     if (source.stat.isDirectory()) {
       const sides = [
         { path: source.path, argument: 'source' },
@@ -116,7 +144,8 @@ export const movePath = async (
     }
     const sha256 = await digestOfSource(source)
     const names = boundEnds(source, target, options)
-    for (let unchanged = false; !unchanged; ) unchanged = (await verifyBound(names))()
+    const again = repeating(source.path, names.length > 0)
+    while (!(await verifyBound(names))()) await again()
     if (!source.dir.holds() || !target.dir.holds()) {
       throw new GatehouseError('PathOutOfScope', { path: from })
     }

@@ -4,6 +4,7 @@ import type { Fingerprint } from '../ports/files.ts'
 import { digestFile } from './digest.ts'
 import type { Dir } from './dir.ts'
 import { letGo, openThere } from './open.ts'
+import { pause } from './pause.ts'
 
 /** Larger files are bound by identity, size and times of change. */
 const digestBytesMax = 16 * 1024 * 1024
@@ -38,7 +39,8 @@ export const printOf = async (
 export const sameVersion = (a: BigIntStats | undefined, b: BigIntStats | undefined): boolean =>
   a?.dev === b?.dev && a?.ino === b?.ino && a?.size === b?.size && a?.ctimeNs === b?.ctimeNs
 
-const look = (at: string): BigIntStats | undefined =>
+/** State of what stands at a path, a link as itself. */
+export const look = (at: string): BigIntStats | undefined =>
   lstatSync(at, { bigint: true, throwIfNoEntry: false })
 
 type Standing = { readonly seen: BigIntStats | undefined; readonly print: Fingerprint }
@@ -59,19 +61,36 @@ const standing = async (at: string): Promise<Standing> => {
   return { seen, print: { ...nothing, link } }
 }
 
-const stale = (path: string): GatehouseError =>
+export const stale = (path: string): GatehouseError =>
   new GatehouseError('ApprovalStale', { detail: `${path} has changed since it was asked for` })
+
+/**
+ * Compares the place too, by which "nothing is there" is bound to one.
+ * @SECURITY A folder on the way that became a link leads to a place that nobody was shown; bound-places.test.ts.
+ */
+const assertPrint = (
+  found: Fingerprint,
+  bound: Fingerprint,
+  path: string,
+  compared: readonly (typeof parts)[number][],
+): void => {
+  const shown = bound['path']
+  if (path !== shown) {
+    const detail = `its path leads to ${path} by now, not to ${shown}`
+    throw new GatehouseError('ApprovalStale', { detail })
+  }
+  if (compared.some((part) => found[part] !== bound[part])) throw stale(path)
+}
 
 /** Raises `ApprovalStale` unless an open file or folder is the one that a person agreed to, as it was then. */
 export const assertBound = async (fd: number, path: string, bound: Fingerprint): Promise<void> => {
-  const { print } = await printOf(fd)
-  if (parts.some((part) => print[part] !== bound[part])) throw stale(path)
+  assertPrint((await printOf(fd)).print, bound, path, parts)
 }
 
 /** The same for a file that may have grown since; null is a file that was not there. */
 export const assertSameFile = (fd: number | null, path: string, bound: Fingerprint): void => {
   const found: Fingerprint = fd === null ? nothing : identity(fstatSync(fd, { bigint: true }))
-  if (identityParts.some((part) => found[part] !== bound[part])) throw stale(path)
+  assertPrint(found, bound, path, identityParts)
 }
 
 /** A name in an open folder, and the thing there that a person agreed to; no `bound` where nobody had to. */
@@ -88,7 +107,7 @@ const verifyOne = async (
 ): Promise<() => boolean> => {
   const at = dir.at + name
   const { seen, print } = await standing(at)
-  if (parts.some((part) => print[part] !== bound[part])) throw stale(path)
+  assertPrint(print, bound, path, parts)
   if ((print['link'] ?? null) !== (bound['link'] ?? null)) throw stale(path)
   return () => sameVersion(seen, look(at))
 }
@@ -102,4 +121,20 @@ export const verifyBound = async (names: readonly BoundName[]): Promise<() => bo
   const looks: (() => boolean)[] = []
   for (const name of names) if (name.bound) looks.push(await verifyOne(name, name.bound))
   return () => looks.every((isUnchanged) => isUnchanged())
+}
+
+const triesMax = 100
+
+/**
+ * Pause before a comparison is repeated because its last look saw another state of the same content. Others go first,
+ * and a thing that is touched again and again is told as changed in the end.
+ */
+export const repeating = (path: string, isBound: boolean): (() => Promise<void>) => {
+  let tries = 0
+  return async () => {
+    tries += 1
+    if (tries < triesMax) return await pause()
+    const sha256 = 'not to be told, it is changed again and again'
+    throw isBound ? stale(path) : new GatehouseError('FileChanged', { path, sha256 })
+  }
 }

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import type { Dir } from './dir.ts'
+import { eachByItself } from './each.ts'
 import { codeOf } from './failure.ts'
 import { depthMax } from './paths.ts'
 import { Slice } from './pause.ts'
@@ -54,8 +55,8 @@ const sweepRoot = async (root: Root, temps: Temps, trash: Trash): Promise<void> 
 }
 
 /** Clears up what a killed process left half-written, and what lay in the trash long enough. */
-export const sweepLeftovers = async (roots: Roots, temps: Temps, trash: Trash): Promise<void> => {
-  for (const root of roots.all) {
+export const sweepLeftovers = (roots: Roots, temps: Temps, trash: Trash): Promise<void> =>
+  eachByItself(roots.all, async (root) => {
     try {
       await sweepRoot(root, temps, trash)
     } catch (error) {
@@ -63,5 +64,4 @@ export const sweepLeftovers = async (roots: Roots, temps: Temps, trash: Trash): 
       const isGone = error instanceof GatehouseError && error.type === 'PathOutOfScope'
       if (!isGone && codeOf(error) !== 'ENOENT') throw error
     }
-  }
-}
+  })

@@ -1,12 +1,15 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import fs, { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { createFilesFactory } from './create-files-factory.ts'
+import { createFilesFactory, type FilesOptions } from './create-files-factory.ts'
 
 let made = 0
 
 /** Folders of an agent, and its files in them; the time is moved by hand. */
-export const openFiles = (options: { readonly mount?: boolean } = {}) => {
+export const openFiles = (
+  options: { readonly mount?: boolean } & Pick<FilesOptions, 'onSweepError'> = {},
+) => {
   const base = mkdtempSync(path.join(tmpdir(), 'gatehouse-files-'))
   const root = path.join(base, 'work')
   const time = { now: Date.parse('2026-03-01T12:00:00Z') }
@@ -17,6 +20,7 @@ export const openFiles = (options: { readonly mount?: boolean } = {}) => {
         secret: () => Buffer.alloc(32),
       },
       clock: { wall: () => time.now, now: () => time.now },
+      ...(options.onSweepError ? { onSweepError: options.onSweepError } : {}),
     })
   const factory = create()
   const other = path.join(base, 'other')
@@ -43,4 +47,18 @@ export const openFiles = (options: { readonly mount?: boolean } = {}) => {
       rmSync(base, { recursive: true, force: true })
     },
   }
+}
+
+/** Comes before each use of a function of the file system, as another process may, until it is disposed of. */
+export const comingBefore = (name: 'lstatSync' | 'openSync', act: (at: string) => void) => {
+  const original = fs[name] as (...given: unknown[]) => unknown
+  const put = (used: typeof original) => {
+    Object.assign(fs, { [name]: used })
+    syncBuiltinESMExports()
+  }
+  put((...given) => {
+    act(String(given[0]))
+    return original(...given)
+  })
+  return { [Symbol.dispose]: () => put(original) }
 }

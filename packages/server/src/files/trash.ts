@@ -16,6 +16,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Fingerprint, Trashed, TrashedItem } from '../ports/files.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Dir } from './dir.ts'
+import { eachByItself } from './each.ts'
 import { openEntry } from './entry.ts'
 import { codeOf, failure } from './failure.ts'
 import { typeOf } from './look.ts'
@@ -23,7 +24,7 @@ import { trashName } from './names.ts'
 import { letGo } from './open.ts'
 import { componentsOf } from './paths.ts'
 import { assertEntryPermitted } from './permitted-tree.ts'
-import { verifyBound } from './print.ts'
+import { repeating, verifyBound } from './print.ts'
 import { rename } from './publish.ts'
 import { removeTree } from './remove.ts'
 import type { Root } from './root.ts'
@@ -120,6 +121,21 @@ const takeAway = (box: Dir, can: Dir, id: string): void => {
   }
 }
 
+/** Deletes for good what was kept long enough. */
+const clearOld = async (can: Dir, id: string, now: number): Promise<void> => {
+  const box = TrashId.safeParse(id).success ? below(can, id, false) : null
+  if (!box) return
+  try {
+    const deletedAt = readMeta(box)?.deleted_at ?? lstatSync(box.at).mtimeMs
+    if (now - deletedAt <= keptMs) return
+    takeAway(box, can, id)
+  } finally {
+    box.close()
+  }
+  await removeTree(can, goingPrefix + id)
+  await removeTree(can, id)
+}
+
 /** A sweep may have taken the empty box away already. */
 const removeIfThere = (can: Dir, id: string): void => {
   try {
@@ -167,8 +183,8 @@ export class Trash {
       if (options.recursive && entry.stat.isDirectory())
         await assertEntryPermitted(roots, entry, [{ path: entry.path, argument: 'path' }], shown)
       const { bound } = options
-      for (let unchanged = !bound; !unchanged; )
-        unchanged = (await verifyBound([{ ...entry, bound }]))()
+      const again = repeating(entry.path, Boolean(bound))
+      while (!(await verifyBound([{ ...entry, bound }]))()) await again()
       const trash_id = this.#ids.next('trash')
       const deleted_at = this.#clock.wall()
       can = below(entry.root.dir, trashName, true) as Dir
@@ -211,7 +227,7 @@ export class Trash {
     throw missing
   }
 
-  /** Deletes for good what was kept long enough. At most once an hour for each root. */
+  /** Clears what was kept long enough. At most once an hour for each root. */
   async sweep(root: Root): Promise<void> {
     const now = this.#clock.wall()
     if (
@@ -224,22 +240,9 @@ export class Trash {
     const can = below(root.dir, trashName, false)
     if (!can) return
     try {
-      const names = readdirSync(can.at)
-      for (const name of names) if (isGoing(name)) await removeTree(can, name)
-      for (const id of names) {
-        const box = TrashId.safeParse(id).success ? below(can, id, false) : null
-        if (!box) continue
-        let isOver: boolean
-        try {
-          isOver = now - (readMeta(box)?.deleted_at ?? lstatSync(box.at).mtimeMs) > keptMs
-          if (isOver) takeAway(box, can, id)
-        } finally {
-          box.close()
-        }
-        if (!isOver) continue
-        await removeTree(can, goingPrefix + id)
-        await removeTree(can, id)
-      }
+      await eachByItself(readdirSync(can.at), (name) =>
+        isGoing(name) ? removeTree(can, name) : clearOld(can, name, now),
+      )
     } finally {
       can.close()
     }
@@ -310,9 +313,9 @@ export class Trash {
         target = walk.takeDir()
       }
       const item = { dir: box, name: 'item' }
-      if (lstatSync(`${box.at}item`).isDirectory())
-        await assertEntryPermitted(roots, item, [{ path, argument: 'path' }], meta.path)
       try {
+        if (lstatSync(`${box.at}item`).isDirectory())
+          await assertEntryPermitted(roots, item, [{ path, argument: 'path' }], meta.path)
         rename(item, { dir: target, name }, { replace: false })
       } catch (error) {
         // A sweep has taken it away since it was found: its time has passed.

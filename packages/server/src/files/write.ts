@@ -1,12 +1,4 @@
-import {
-  accessSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  lstatSync,
-  type Stats,
-} from 'node:fs'
+import { accessSync, constants, fchmodSync, fchownSync, fstatSync, type Stats } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import type { Fingerprint } from '../ports/files.ts'
 import { digestFile, digestOf } from './digest.ts'
@@ -14,7 +6,7 @@ import type { Dir } from './dir.ts'
 import { failure } from './failure.ts'
 import { leafStat, letGo, openThere } from './open.ts'
 import { walkToPlace } from './place-walk.ts'
-import { sameVersion, verifyBound } from './print.ts'
+import { look, repeating, sameVersion, verifyBound } from './print.ts'
 import { rename } from './publish.ts'
 import type { Roots } from './roots.ts'
 import type { Temps } from './temps.ts'
@@ -45,10 +37,17 @@ export type Place = {
 
 const newFileMode = 0o666 & ~process.umask()
 
-const assertReplaceable = (old: Stats, shown: string, denyHardlinks: boolean): void => {
+/** Raises where a file may not take the place of what stands there. */
+export const assertReplaceable = (
+  old: Stats,
+  at: string,
+  { shown, denyHardlinks }: { readonly shown: string; readonly denyHardlinks: boolean },
+): void => {
   if (old.isDirectory()) throw new GatehouseError('IsADirectory', { path: shown })
   if (!old.isFile()) throw new GatehouseError('NotARegularFile', { path: shown })
   if (denyHardlinks && old.nlink > 1) throw new GatehouseError('TooManyLinks', { path: shown })
+  // A rename would get around the file's own permission bits.
+  accessSync(at, constants.W_OK)
 }
 
 /** Entry at the end of the walk, after links inside the roots; the walk then stands at that place. */
@@ -77,11 +76,7 @@ export const openPlace = (
     const old = followToStat(walk)
     walk.assertPermitted()
     if (walk.leaf === null) throw new GatehouseError('IsADirectory', { path: shown })
-    if (old) {
-      assertReplaceable(old, shown, options.denyHardlinks)
-      // A rename would get around the file's own permission bits.
-      accessSync(walk.at, constants.W_OK)
-    }
+    if (old) assertReplaceable(old, walk.at, { shown, denyHardlinks: options.denyHardlinks })
     const { leaf: name, path, root } = walk
     const dir = walk.takeDir()
     try {
@@ -114,7 +109,7 @@ const verifyDigest = async (
     if (!seen.isFile()) throw new GatehouseError('NotARegularFile', { path: shown })
     const sha256 = await digestFile(fd, Number(seen.size))
     if (sha256 !== expected) throw new GatehouseError('FileChanged', { path: shown, sha256 })
-    return () => sameVersion(seen, lstatSync(at, { bigint: true, throwIfNoEntry: false }))
+    return () => sameVersion(seen, look(at))
   } finally {
     letGo(fd)
   }
@@ -132,23 +127,28 @@ const setMode = (fd: number, old: Stats | null, fresh: number): void => {
   fchmodSync(fd, (old?.mode ?? fresh) & 0o777)
 }
 
+export type PublishOptions = {
+  readonly replace: boolean
+  /** Permission bits of a file that was not there before. */
+  readonly mode?: number
+  readonly verify?: () => Promise<() => boolean>
+  /** Fingerprint of what a person agreed to see replaced; null where nobody had to. */
+  readonly bound?: Fingerprint | null | undefined
+  /** Whether that is of the very name; else links were followed on the way to the place. */
+  readonly isEntry?: boolean
+}
+
 /** Fills a file under a temporary name, makes it durable, and puts it in its place in one step. */
 export const publishFile = async (
   temps: Temps,
   place: Place,
-  options: {
-    readonly replace: boolean
-    /** Permission bits of a file that was not there before. */
-    readonly mode?: number
-    readonly verify?: () => Promise<() => boolean>
-    /** Fingerprint of what a person agreed to see replaced; null where nobody had to. */
-    readonly bound?: Fingerprint | null | undefined
-  },
+  options: PublishOptions,
   fill: (fd: number) => Promise<void>,
 ): Promise<void> => {
   const { dir } = place
-  // Links were followed on the way here: one that stands at the place by now is another thing.
-  const names = options.bound ? [{ ...place, bound: { ...options.bound, link: null } }] : []
+  const { bound, isEntry = false } = options
+  // One that stands at a place after links were followed to it is another thing.
+  const names = bound ? [{ ...place, bound: isEntry ? bound : { ...bound, link: null } }] : []
   const temp = await temps.createFile(dir)
   try {
     try {
@@ -158,10 +158,12 @@ export const publishFile = async (
     } finally {
       letGo(temp.fd)
     }
-    for (let unchanged = false; !unchanged; ) {
+    const again = repeating(place.path, names.length > 0)
+    for (;;) {
       const isOld = await options.verify?.()
       const isBound = await verifyBound(names)
-      unchanged = (isOld?.() ?? true) && isBound()
+      if ((isOld?.() ?? true) && isBound()) break
+      await again()
     }
     if (!dir.holds()) throw new GatehouseError('PathOutOfScope', { path: place.path })
     rename({ dir, name: temp.name }, { dir, name: place.name }, options)

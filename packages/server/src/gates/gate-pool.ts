@@ -175,9 +175,11 @@ class Gate {
   }
 
   #ended(startedMs: number, how: string): void {
+    // One that fails as it starts has answered nobody: what waits for it goes on waiting.
+    if (this.#isReady) this.#lost(this.index)
+    else this.#link.lost(this.index)
     this.#isReady = false
     this.#child = null
-    this.#lost(this.index)
     if (this.#stopping) return
     const said = this.#refusal ? `does not start: ${this.#refusal}` : how
     this.fault = `it ${said}, and is started again`

@@ -51,6 +51,7 @@ const acceptOwn = async (
   by: By,
 ): Promise<void> => {
   const { state, alarm: shown } = writer.standing
+  const foundMeanwhile = writer.findings()
   const { all: digest, entries: exported } = await inspector.digest(state.size)
   const newest = await roots.newestAt()
   const entry = await writer.append({
@@ -63,8 +64,8 @@ const acceptOwn = async (
     },
   })
   // A finding that came meanwhile is still to be shown: nothing finds it a second time.
-  const { alarm } = writer.standing
-  writer.change({ alarm: alarm === shown ? null : alarm, baseline: { ...state, digest } })
+  const alarm = writer.standing.alarm === shown ? foundMeanwhile() : writer.standing.alarm
+  writer.change({ alarm, baseline: { ...state, digest } })
   await writer.exclusive(rebuild)
   // Other nodes read what is left of it.
   if (!isCopied) return

@@ -12,7 +12,7 @@ import { LogReader } from './log-files.ts'
 import { readCheckpoints } from './note.ts'
 import { setAsideFile } from './set-aside.ts'
 import { headFile } from './signed-head.ts'
-import { draft, everything, frameAt, writeEntries } from './testing.ts'
+import { draft, everything, forgedFrame, frameAt, writeEntries } from './testing.ts'
 
 const ask = (bench: Bench): Promise<AuditPage> => bench.log.query({ ...everything, limit: 5 })
 const change = (entries: LoggedEntry[], seq: number, by: (body: string) => string): void => {
@@ -53,6 +53,14 @@ const sound = (entry: { seq: number; hash: string; body: string }, prev: string)
   createLinker(hashing).link(prev, entry.seq, entry.body)
 
 /** Each changes the entries of 30, and says where that begins. */
+/** A sound entry as it would come after the last one, of somebody who cannot seal it. */
+const next = (last: LoggedEntry): LoggedEntry => {
+  const seq = last.seq + 1
+  const body = last.body.replace(`"seq":${last.seq}`, `"seq":${seq}`).replace(/aud-\w+/, 'aud-x')
+  const entry = { ...last, seq, body }
+  return { ...entry, hash: sound(entry, last.hash) }
+}
+
 const behindTheBack: Record<string, (entries: LoggedEntry[]) => { kind: string; seq: number }> = {
   'an entry that the page does not show is changed': (entries) => {
     change(entries, 7, (body) => body.replace('success', 'denied!'))
@@ -75,10 +83,7 @@ const behindTheBack: Record<string, (entries: LoggedEntry[]) => { kind: string; 
     return { kind: 'missing', seq: 14 }
   },
   'a sound entry is put in after the last': (entries) => {
-    const last = entries[29] as LoggedEntry
-    const body = last.body.replace('"seq":29', '"seq":30').replace(/aud-\w+/, 'aud-x')
-    const entry = { ...last, seq: 30, body }
-    entries.push({ ...entry, hash: sound(entry, last.hash) })
+    entries.push(next(entries[29] as LoggedEntry))
     return { kind: 'inserted', seq: 30 }
   },
   'an entry is changed and every later hash recomputed': (entries) => {
@@ -176,11 +181,16 @@ test('what is found while a transaction commits stays found, also over a restart
 
 /** Writes behind the last entry what is no entry. */
 const junk = 'of nobody'
-const putJunk = (bench: Bench, last: number): void => {
-  const { file, at, bytes } = frameAt(bench.directory, last)
+const putBehind = ({ directory }: Bench, last: number, what: Uint8Array): void => {
+  const { file, at, bytes } = frameAt(directory, last)
   const fd = fs.openSync(file, 'r+')
-  fs.writeSync(fd, junk, at + bytes)
+  fs.writeSync(fd, what, 0, what.length, at + bytes)
   fs.closeSync(fd)
+}
+const putJunk = (bench: Bench, last: number): void => putBehind(bench, last, Buffer.from(junk))
+const putForged = (bench: Bench, last: number): void => {
+  const entry = bench.entries()[last]
+  if (entry) putBehind(bench, last, forgedFrame(next(entry)))
 }
 
 /** Each has the log write an entry after the files were looked at. */
@@ -210,6 +220,35 @@ for (const [name, write] of Object.entries(beingWritten)) {
     expect(kept).toContain(Buffer.from(junk).toString('base64'))
   })
 }
+
+test('nothing is written behind what somebody put there and cannot be taken out', async () => {
+  await using bench = await openBench()
+  await bench.fill(10)
+  const blocked = path.join(bench.directory, setAsideFile)
+  bench.store.committing = async () => {
+    bench.store.committing = async () => undefined
+    fs.mkdirSync(blocked)
+    await meddle(bench, () => putForged(bench, 9))
+  }
+  const written = bench.log.transaction(async (tx) => tx.append(draft({ kind: 'act' })))
+  await expect(written).rejects.toMatchObject({ type: 'AuditUnavailable' })
+  await expect(bench.log.append(draft())).rejects.toMatchObject({ type: 'AuditUnavailable' })
+  // With the forged one.
+  expect(bench.entries()).toHaveLength(11)
+  fs.rmdirSync(blocked)
+  // With the entry of the change, which stands.
+  await bench.log.append(draft())
+  expect(bench.entries()).toHaveLength(12)
+  expect(bench.entries().map(({ body }) => body)).not.toContainEqual(
+    expect.stringContaining('aud-x'),
+  )
+  expect(fs.readFileSync(blocked, 'utf8')).toContain('aud-x')
+  expect(await bench.log.verify()).toMatchObject({
+    integrity: 'failed',
+    kind: 'inserted',
+    first_bad_seq: 10,
+  })
+})
 
 const whileStopped: Record<string, (bench: Bench) => string> = {
   'the last entries are removed': (bench) => {
@@ -328,6 +367,23 @@ test('what is found while a person acknowledges something else is still to be ac
   expect(await bench.log.acknowledge('seen')).toMatchObject({
     integrity: 'failed',
     kind: 'anchor_missing',
+  })
+  expect((await bench.log.acknowledge('seen as well')).integrity).toBe('verified')
+})
+
+test('so is what is found beside another finding that a person acknowledges', async () => {
+  await using bench = await openBench()
+  await bench.fill(30)
+  await meddle(bench, () => removeHead(bench))
+  bench.store.before = () => {
+    // The entry that says so is in the log.
+    if (bench.entries().length < 31) return
+    bench.store.before = () => undefined
+    void meddle(bench, () => putForged(bench, 30))
+  }
+  expect(await bench.log.acknowledge('seen')).toMatchObject({
+    integrity: 'failed',
+    kind: 'inserted',
   })
   expect((await bench.log.acknowledge('seen as well')).integrity).toBe('verified')
 })

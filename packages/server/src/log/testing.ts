@@ -31,6 +31,12 @@ export const frameAt = (
   throw new Error(`no frame has entry ${seq}`)
 }
 
+/** A frame as somebody makes it who has no key. */
+export const forgedFrame = ({ seq, hash, seal, body }: LoggedEntry): Buffer => {
+  const note = noteText({ stamps: [], agents: [], sessions: [], clockMs: 0, vault: null })
+  return encodeFrame(Math.max(0, seq), 1, note + lineOf(hash, seal, body), Buffer.alloc(32))
+}
+
 /** Writes the files of a log as somebody does who has no key: entry by entry, with nothing that vouches for them. */
 export const writeEntries = (
   directory: string,
@@ -39,12 +45,9 @@ export const writeEntries = (
 ): void => {
   const folder = path.join(directory, segmentsFolder)
   for (const name of fs.readdirSync(folder)) fs.rmSync(path.join(folder, name))
-  const note = noteText({ stamps: [], agents: [], sessions: [], clockMs: 0, vault: null })
   const head = '0'.repeat(64)
   const header = { format: 'gatehouse-log-v1', chain, first: 0, head, root: '' } as const
-  const frames = entries.map(({ seq, hash, seal, body }) =>
-    encodeFrame(Math.max(0, seq), 1, note + lineOf(hash, seal, body), Buffer.alloc(32)),
-  )
+  const frames = entries.map(forgedFrame)
   fs.writeFileSync(
     path.join(folder, `${'0'.repeat(16)}.log`),
     Buffer.concat([encodeHeader(header), ...frames]),

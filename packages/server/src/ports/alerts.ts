@@ -38,6 +38,9 @@ export interface AlertStore {
   /** Must return the newest alert with this key that is not resolved, or null. */
   findUnresolved(dedupKey: string): Promise<StoredAlert | null>
 
+  /** Must return the keys with this prefix that alerts have which are not resolved, each once. */
+  unresolvedKeys(prefix: string): Promise<readonly string[]>
+
   /** Must store `next` only if status and count are still those of `current`, and say whether it did. */
   replace(current: StoredAlert, next: StoredAlert): Promise<boolean>
 

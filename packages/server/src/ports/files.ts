@@ -176,7 +176,10 @@ export interface Files {
     readonly created: boolean
   }>
 
-  /** Must not lose what was added, whoever else adds to the file or replaces it at the same time. */
+  /**
+   * Must not lose what was added, whoever else adds to the file or replaces it at the same time. It may be in there
+   * twice where another file takes its place meanwhile.
+   */
   append(
     path: string,
     bytes: Uint8Array,

@@ -49,7 +49,9 @@ const openLeaving = (): SandboxKit => {
   const kit = new SandboxKit({ mode: 'unconfined' })
   onTestFinished(async () => {
     try {
-      process.kill(Number(readFileSync(join(kit.workspace, 'pid'), 'utf8')), 'SIGKILL')
+      const pid = Number(readFileSync(join(kit.workspace, 'pid'), 'utf8'))
+      // A number that is missing would mean the group of the tests themselves.
+      if (pid > 1) process.kill(pid, 'SIGKILL')
     } catch {
       // One that writes has ended with its output.
     }

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ModelJob } from '@gatehouse/contract'
 import { scriptModel } from '@gatehouse/testkit'
@@ -465,6 +465,20 @@ describe('an installed model', () => {
     expect(await kit.kit.app.verifyModel(kit.op, { id: 'tiny' })).toMatchObject({ verified: true })
   })
 
+  test('that is installed again while its damaged file is verified keeps its new file', async () => {
+    await using kit = await openActing(async (one) => {
+      await one.kit.app.removeModel(one.op, { id: 'tiny' })
+      one.kit.clock.move(1_000)
+      expect((await one.installed('tiny')).status).toBe('done')
+    })
+    kit.overwrite(whole.name, Buffer.alloc(bytes.length, 1))
+    await expect(kit.kit.app.verifyModel(kit.op, { id: 'tiny' })).rejects.toMatchObject({
+      type: 'ModelBusy',
+    })
+    expect(kit.offered()).toEqual([expect.objectContaining({ sha256 })])
+    expect(await kit.show('tiny')).toMatchObject({ installed: true, problem: null })
+  })
+
   test('whose bytes change is taken out of use when it is verified, and can be installed again', async () => {
     await using kit = await openModelKit(source)
     await kit.installed('tiny')
@@ -472,9 +486,7 @@ describe('an installed model', () => {
       verified: true,
       found_sha256: sha256,
     })
-    const file = join(kit.folder, whole.name)
-    chmodSync(file, 0o600)
-    writeFileSync(file, Buffer.alloc(bytes.length, 1))
+    kit.overwrite(whole.name, Buffer.alloc(bytes.length, 1))
     const verdict = await kit.kit.app.verifyModel(kit.op, { id: 'tiny' })
     expect(verdict).toMatchObject({ verified: false, expected_sha256: sha256 })
     expect(kit.offered()).toEqual([])
@@ -484,11 +496,8 @@ describe('an installed model', () => {
     expect(components.models).toMatchObject({ status: 'degraded', installed: 0 })
     const alerts = async () => {
       kit.kit.clock.move(10_000)
-      const { alerts: open } = await kit.kit.app.listAlerts(kit.op, {
-        status: 'open',
-        limit: 9,
-        offset: 0,
-      })
+      const page = { status: 'open', limit: 9, offset: 0 } as const
+      const { alerts: open } = await kit.kit.app.listAlerts(kit.op, page)
       return open
         .filter(({ kind }) => kind === 'models')
         .map(({ message }) => message)
@@ -502,9 +511,7 @@ describe('an installed model', () => {
   test('whose file is cut short is not offered from then on', async () => {
     await using kit = await openModelKit(source)
     await kit.installed('tiny')
-    const file = join(kit.folder, whole.name)
-    chmodSync(file, 0o600)
-    writeFileSync(file, bytes.subarray(0, 1_000))
+    kit.overwrite(whole.name, bytes.subarray(0, 1_000))
     expect(await kit.show('tiny')).toMatchObject({
       installed: false,
       problem: expect.stringContaining('incomplete') as string,

@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Model, ModelJob } from '@gatehouse/contract'
@@ -78,6 +86,13 @@ export class ModelKit implements AsyncDisposable {
         sha256: sha256Of(readFileSync(join(this.folder, name))),
         mode: statSync(join(this.folder, name)).mode & 0o777,
       }))
+  }
+
+  /** Changes an installed file, as nobody should. */
+  overwrite(name: string, bytes: Uint8Array): void {
+    const file = join(this.folder, name)
+    chmodSync(file, 0o600)
+    writeFileSync(file, bytes)
   }
 
   aside(): string[] {

@@ -209,13 +209,20 @@ test('a write that failed is not sent again while it is being undone', async () 
   }
   const { rollback_id } = await proxy.finalized(write_id, 'failed')
   retry = async () => {
-    retried.push((await kit.app.retryWrite(kit.operator(), { write_id })).kind)
+    const retrying = kit.app.retryWrite(kit.operator(), { write_id })
+    retried.push(
+      await retrying.then(
+        ({ kind }) => kind,
+        ({ message }: Error) => message,
+      ),
+    )
   }
   await expect(
     kit.app.rollBack(kit.operator(), { rollback_id: String(rollback_id) }),
   ).rejects.toMatchObject({ type: 'RollbackRefused' })
-  expect(retried).toEqual(['conflict'])
+  const refused = `The rollback point ${rollback_id} is being rolled back.`
+  expect(retried).toEqual([refused])
   expect(await proxy.write(write_id)).toMatchObject({ status: 'failed', dead_letter: true })
   await retry()
-  expect(retried).toEqual(['conflict', 'changed'])
+  expect(retried).toEqual([refused, 'changed'])
 })

@@ -2,6 +2,7 @@ import type { ServiceSync } from '@gatehouse/contract'
 import type { FakeFault } from '@gatehouse/testkit/fake-service'
 import { replacing } from '@gatehouse/testkit/replacing'
 import { expect, test } from 'vitest'
+import { alertKey } from '../../src/app/proxy/sync-runner.ts'
 import type { ServiceProgress, StoredService } from '../../src/ports/services.ts'
 import type { Storage } from '../../src/ports/storage.ts'
 import { fakeService, openProxyKit, type ProxyKit } from './kit.ts'
@@ -123,7 +124,9 @@ test('a service that hangs is given up, tried again later each time, and people 
   expect(Date.parse(next_sync ?? '')).toBeGreaterThan(kit.clock.wall() + 1_000)
   await kit.app.acknowledgeAlert(kit.operator(), { alert_id: alert?.id ?? '' })
   await syncUntil(proxy, async () => (await proxy.service()).next_sync !== next_sync)
-  // The person has taken note of it.
+  const { next_sync: later } = await proxy.service()
+  // The look that began the second of these would have raised it again, but the person has taken note of it.
+  await syncUntil(proxy, async () => (await proxy.service()).next_sync !== later)
   expect(await alerts()).toEqual([])
   server.fault = () => null
   await syncUntil(proxy, async () => (await proxy.service()).status === 'connected')
@@ -196,6 +199,43 @@ test('syncing now does not wait for its time', async () => {
   await expect(
     proxy.kit.app.syncService(proxy.kit.operator(), { name: 'none', full: false }),
   ).rejects.toMatchObject({ type: 'ServiceNotFound' })
+})
+
+test('a sync that gets due while the one before gives its lease back comes right after it', async () => {
+  let letGo = (): void => undefined
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  let looks = 0
+  const storage = (own: Storage): Storage =>
+    replacing(own, {
+      // At the end of each look.
+      alerts: replacing(own.alerts, {
+        findUnresolved(key) {
+          if (key === alertKey('fake')) looks += 1
+          return own.alerts.findUnresolved(key)
+        },
+      }),
+      services: replacing(own.services, {
+        async release(name, owner) {
+          await held
+          return own.services.release(name, owner)
+        },
+      }),
+    })
+  await using proxy = await openProxyKit({ storage })
+  const { kit, server } = proxy
+  const { requests } = server
+  kit.clock.move(60_000)
+  const looksBefore = looks
+  // The second one from here on began after the clock was moved.
+  await proxy.until(() => {
+    kit.clock.move(1_000)
+    return looks > looksBefore + 1
+  })
+  expect(server.requests).toBe(requests)
+  letGo()
+  await proxy.until(() => server.requests > requests)
 })
 
 test('a sync that is asked for while one runs comes right after it, also where that one fails', async () => {

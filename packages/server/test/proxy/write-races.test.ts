@@ -4,7 +4,7 @@ import { replacing } from '@gatehouse/testkit/replacing'
 import { expect, test } from 'vitest'
 import type { Capture, ServiceAdapter, ServiceOperation } from '../../src/ports/service-adapter.ts'
 import type { Storage } from '../../src/ports/storage.ts'
-import type { WriteStore } from '../../src/ports/writes.ts'
+import type { StoredWrite, WriteStore } from '../../src/ports/writes.ts'
 import { fakeService, openProxyKit, type ProxyKit } from './kit.ts'
 
 /** What happens while a step of a write is under way, once. */
@@ -72,9 +72,9 @@ const passUntil = (proxy: BetweenKit, write_id: string, status: string) =>
   })
 
 /** Runs everything that is due: a write that comes after all others has run. */
-const runOn = async (proxy: BetweenKit) => {
+const runOn = async (proxy: BetweenKit, agent = 'alpha') => {
   proxy.kit.clock.move(20 * 60_000)
-  const { write_id } = await proxy.buffer('send', { text: 'last' })
+  const { write_id } = await proxy.buffer('send', { text: 'last' }, agent)
   await passUntil(proxy, write_id, 'executed')
 }
 
@@ -167,6 +167,80 @@ test('a write that was not taken while its agent was revoked is cancelled, also 
   })
   expect(server.outbox).toEqual([])
 })
+
+/** Revokes and restores the agent of the writes. */
+const revokeAndRestore = async ({ kit }: ProxyKit) => {
+  await kit.app.revokeAgent(kit.operator(), { name: 'alpha' })
+  await kit.app.restoreAgent(kit.operator(), { name: 'alpha' })
+}
+
+const ended = (proxy: BetweenKit, write_id: string) =>
+  proxy.until(async () => {
+    pass(proxy)
+    const write = await proxy.write(write_id)
+    return !['buffered', 'executing'].includes(write.status) && write
+  })
+
+for (const [what, fault] of [
+  ['was not taken', 'refuse'],
+  ['was lost on its way', 'drop'],
+] as const)
+  test(`a write that ${what} while its agent was revoked and restored is cancelled, and never sent`, async () => {
+    await using proxy = await openBetween()
+    const { server, between } = proxy
+    let faults = 0
+    between.execute = async () => {
+      server.fault = ({ kind }) => {
+        if (kind !== 'send') return null
+        faults += 1
+        return faults === 1 ? fault : null
+      }
+      await revokeAndRestore(proxy)
+    }
+    const { write_id } = await proxy.buffer('send', { text: 'x' })
+    expect(await ended(proxy, write_id)).toMatchObject({
+      status: 'cancelled',
+      error: { type: 'AgentNotFound' },
+    })
+    await runOn(proxy, 'beta')
+    expect(server.outbox.map(({ text }) => text)).toEqual(['last'])
+  })
+
+test('a write that takes place while its agent is revoked and restored can still be undone', async () => {
+  await using proxy = await openBetween()
+  const { kit, server, between } = proxy
+  server.put('things', 'a', 'before')
+  between.execute = () => revokeAndRestore(proxy)
+  const { write_id } = await proxy.buffer('put', { id: 'a', value: 'after' })
+  const { rollback_id } = await passUntil(proxy, write_id, 'executed')
+  expect(server.values()).toEqual({ '["things","a"]': 'after' })
+  await kit.app.rollBack(kit.operator(), { rollback_id: String(rollback_id) })
+  expect(server.values()).toEqual({ '["things","a"]': 'before' })
+})
+
+for (const [what, end, type] of [
+  ['its service is disconnected', disconnect, 'ServiceUnavailable'],
+  ['its agent is revoked and restored', revokeAndRestore, 'AgentNotFound'],
+  ['all stays as it is', async () => undefined, 'WriteGivenUp'],
+] as const)
+  test(`a write that is not taken at its last attempt, while ${what}, waits for a person only where it could be sent again`, async () => {
+    await using proxy = await openBetween()
+    const { kit, server, between } = proxy
+    between.execute = async () => {
+      server.fault = ({ kind }) => (kind === 'send' ? 'refuse' : null)
+      await end(proxy)
+    }
+    const { write_id } = await proxy.buffer('send', { text: 'x' })
+    const waiting = (await kit.storage.writes.find(write_id)) as StoredWrite
+    await kit.storage.writes.replace(waiting, { ...waiting, attempts: 9 })
+    const waits = type === 'WriteGivenUp'
+    expect(await ended(proxy, write_id)).toMatchObject({
+      status: waits ? 'failed' : 'cancelled',
+      attempts: 10,
+      dead_letter: waits,
+      error: { type },
+    })
+  })
 
 test('a write whose agent is paused while it looks at its service waits until that is resumed, and that is no attempt', async () => {
   await using proxy = await openBetween()

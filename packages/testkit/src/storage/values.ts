@@ -235,6 +235,9 @@ const alertMusts = (open: Open): void => {
       await alerts.replace(later, { ...later, status: 'resolved' })
       expect(await alerts.findUnresolved('same')).toEqual(seen)
       expect(await alerts.findUnresolved('other')).toBeNull()
+      for (const dedup_key of ['sam', 'samf', 'samea'])
+        await alerts.insert(alertOf(`alert-${dedup_key}`, { dedup_key }))
+      expect((await alerts.unresolvedKeys('same')).toSorted()).toEqual(['same', 'samea'])
     })
 
     test('are changed only by who knows how they stand', async () => {

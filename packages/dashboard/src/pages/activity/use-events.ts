@@ -2,6 +2,7 @@ import type { ActivityEvent, UnlistedEntries } from '@gatehouse/contract'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useRead } from '../../api.ts'
 import { keptMax, recentActivity, useActivity } from '../../live/live.ts'
+import { merge } from './merge.ts'
 
 /** The page is drawn at most this often, however much happens. */
 const drawMs = 200
@@ -42,7 +43,7 @@ export function useEvents(): Events {
     const fresh = arrived.current.toReversed()
     arrived.current = []
     setHeld([])
-    setEvents((before) => merge(fresh, before))
+    setEvents((before) => merge(fresh, before, keptMax))
   }, [])
   const hear = useCallback(
     (heard: readonly ActivityEvent[]) => {
@@ -60,7 +61,7 @@ export function useEvents(): Events {
   // Older ones may have been read, or asked for, by a page before this one: it heard these since.
   useEffect(() => hear(recentActivity()), [hear])
   const before = older.data?.events
-  const all = useMemo(() => merge(events, before ?? []), [events, before])
+  const all = useMemo(() => merge(events, before ?? [], keptMax), [events, before])
   // One that came with the older ones, too, is shown already.
   const waiting = useMemo(() => {
     const shown = new Set(all.map(({ id }) => id))
@@ -68,13 +69,4 @@ export function useEvents(): Events {
   }, [held, all])
   const notListed = older.data?.not_listed
   return { events: all, waiting, paused, setPaused, notListed, older }
-}
-
-/** Both, newer first, each event once. */
-export function merge(
-  newer: readonly ActivityEvent[],
-  older: readonly ActivityEvent[],
-): readonly ActivityEvent[] {
-  const known = new Set(newer.map(({ id }) => id))
-  return [...newer, ...older.filter(({ id }) => !known.has(id))].slice(0, keptMax)
 }

@@ -34,6 +34,23 @@ export const keepDraft = (draft: Draft): void =>
 export const dropDraft = (file: string): void =>
   change((drafts) => Object.fromEntries(Object.entries(drafts).filter(([name]) => name !== file)))
 
+const saving = new Set<Draft>()
+
+/** Whether a draft of a file is being saved. Another text is about to stand: to type back to the one before is no end. */
+export const isBeingSaved = (file: string): boolean =>
+  [...saving].some((draft) => draft.file === file)
+
+/** Saves a draft. It is one until then, also where nothing was typed: what is typed meanwhile takes its place. */
+export async function whileSaving(draft: Draft, save: () => Promise<void>): Promise<void> {
+  if (!queryClient.getQueryData<Drafts>(key)?.[draft.file]) keepDraft(draft)
+  saving.add(draft)
+  try {
+    await save()
+  } finally {
+    saving.delete(draft)
+  }
+}
+
 /** Drops a draft that was saved, unless typing went on meanwhile: the dialog of a save can be closed before its end. */
 export const dropSaved = (saved: Draft, version: string): void => {
   const { file } = saved

@@ -9,7 +9,15 @@ import { SelectField } from '../../ui/field.tsx'
 import { Failure, Notice } from '../../ui/notice.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
-import { type Draft, dropDraft, keepDraft, type Place, placeOf, useDrafts } from './drafts.ts'
+import {
+  type Draft,
+  dropDraft,
+  isBeingSaved,
+  keepDraft,
+  type Place,
+  placeOf,
+  useDrafts,
+} from './drafts.ts'
 import { Problems } from './problems.tsx'
 import { ReadyDialog } from './ready-dialog.tsx'
 import { noFile, SaveDialog, type Standing } from './save-dialog.tsx'
@@ -108,7 +116,7 @@ const FileEditor = ({
   const goTo: GoTo = (...at) => editor.current?.goTo(...at)
   const change = (next: string) => {
     begin()
-    if (next === before) dropDraft(file)
+    if (next === before && !isBeingSaved(file)) dropDraft(file)
     else keepDraft({ ...place, text: next, version: draft?.version ?? standing.version })
   }
   /** The text is checked once more: what was said of it may be older than it, or than the other files. */

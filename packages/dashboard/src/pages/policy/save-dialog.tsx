@@ -6,7 +6,7 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { fileDiff } from '../../ui/line-diff.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { announce } from '../../ui/toasts.tsx'
-import { type Draft, dropSaved, keepDraft } from './drafts.ts'
+import { type Draft, dropSaved, whileSaving } from './drafts.ts'
 
 /** The file as the service has it; the version of one that is not there is `none`. */
 export type Standing = { readonly text: string; readonly version: string }
@@ -51,7 +51,6 @@ export const SaveDialog = ({
       if (codeOf(error) !== 'PolicyChanged') throw error
       // The refusal carries the file as it is now.
       setSeen(currentOf(error) as Standing)
-      keepDraft(mine)
       void queryClient.invalidateQueries({ queryKey: ['showPolicies'] })
       return
     }
@@ -67,7 +66,7 @@ export const SaveDialog = ({
       submit={isConflict ? text.saveOver : text.saveSubmit}
       danger={isConflict}
       wide
-      onSubmit={submit}
+      onSubmit={() => whileSaving(mine, submit)}
       onClose={onClose}
     >
       {isConflict ? (

@@ -33,7 +33,8 @@ const PasswordDialog = ({
     const { created } = await api.setPassword({
       name: name.trim(),
       password,
-      // Left out where it was not chosen: somebody else may have given this person another one meanwhile.
+      // Somebody else may have removed this person meanwhile, or given them another role that was not chosen here.
+      existing: known !== null,
       ...(role === known?.role ? {} : { role }),
       ...(current === '' ? {} : { current_password: current }),
     })

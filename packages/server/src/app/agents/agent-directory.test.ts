@@ -108,6 +108,31 @@ test('rows that were read before a change of this process do not undo it', async
   expect(await directory.find('alpha')).toMatchObject({ status: 'paused' })
 })
 
+test('a change of this process that is told late does not undo a later one of another node', async () => {
+  const { kit, directory } = await openBetween()
+  await using _kit = kit
+  await kit.app.pauseAgent(kit.operator(), { name: 'alpha' })
+  const own = await kit.storage.agents.find('alpha')
+  await directory.find('alpha')
+  await kit.app.revokeAgent(kit.operator(), { name: 'alpha' })
+  await directory.reload()
+  if (own) directory.changed(own)
+  expect(await directory.find('alpha')).toMatchObject({ status: 'revoked' })
+})
+
+test('what another node changed is taken over by whichever look finds it first', async () => {
+  const { kit, directory } = await openBetween()
+  await using _kit = kit
+  await directory.reload()
+  const told: string[] = []
+  directory.onChange((name) => told.push(name))
+  const met = await directory.standIn('alpha')
+  const { token } = await kit.app.rotateAgent(kit.operator(), { name: 'alpha', overlap_seconds: 0 })
+  expect(await directory.authenticate(token)).not.toBeNull()
+  expect(directory.holder('alpha', met?.credential ?? 0)).toBeNull()
+  expect(told).toEqual(['alpha'])
+})
+
 test('an agent that is met while another one is changed is known from then on', async () => {
   const { kit, directory, between } = await openBetween()
   await using _kit = kit

@@ -57,7 +57,7 @@ export class AgentDirectory {
     const found = await this.#lookUp(() => this.#store.findByTokenHash(hash))
     if (!found) return null
     const authenticated = { ...found, credential: credentialOf(hash) }
-    this.#byHash.set(hash, authenticated)
+    if (this.#byName.get(found.name) === found) this.#byHash.set(hash, authenticated)
     return this.#admits(found, hash) ? authenticated : null
   }
 
@@ -86,7 +86,10 @@ export class AgentDirectory {
     return agent && isHolder(agent, credential, this.#clock.now()) ? agent : null
   }
 
+  /** Takes over a change, unless a later one is known: that of another node may be told before this process knows that its own stands. */
   changed(agent: StoredAgent): void {
+    const before = this.#byName.get(agent.name)
+    if (before && before.generation > agent.generation) return
     this.#epoch += 1
     this.#files.note('agent', agent)
     for (const [hash, known] of this.#byHash)
@@ -135,9 +138,18 @@ export class AgentDirectory {
       const epoch = this.#epoch
       const found = await look()
       if (epoch !== this.#epoch) continue
-      if (found) this.#byName.set(found.name, found)
-      return found
+      return found && this.#take(found)
     }
+  }
+
+  #take(found: StoredAgent): StoredAgent {
+    const known = this.#byName.get(found.name)
+    // Another node changed it, and that is not told here yet.
+    if (known && found.generation > known.generation) this.changed(found)
+    if (known) return this.#byName.get(found.name) ?? found
+    this.#files.note('agent', found)
+    this.#byName.set(found.name, found)
+    return found
   }
 
   /** Of a record that this hash led to: it changes only by way of `changed`, which forgets the hash. */

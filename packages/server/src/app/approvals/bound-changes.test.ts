@@ -1,15 +1,18 @@
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { replacing } from '@gatehouse/testkit/replacing'
 import { expect, test } from 'vitest'
+import { standardCapabilities } from '../../capabilities/standard.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import type { Storage } from '../../ports/storage.ts'
 
@@ -150,8 +153,25 @@ test.each(files)(
       })
       expect(everything(at)).toEqual(left)
     }
+    const declared = standardCapabilities.find(({ name }) => name === capability)
+    expect(declared?.errors).toContain('ApprovalStale')
   },
 )
+
+test('an approved edit is made in the folder that was shown, wherever the path leads by then', async () => {
+  await using made = await open(() => {
+    renameSync(at('folder'), at('was'))
+    symlinkSync('other', at('folder'))
+  })
+  const { at } = made
+  for (const folder of ['folder', 'other']) mkdirSync(at(folder))
+  writeFileSync(at('folder/a'), 'old')
+  linkSync(at('folder/a'), at('other/a'))
+  const args = { path: 'folder/a', pattern: 'old', replace: 'new' }
+  const outcome = await made.outcome(await made.approved('filesystem.edit', args))
+  expect(outcome).toMatchObject({ state: 'failed', result: { error: { type: 'ApprovalStale' } } })
+  expect(readFileSync(at('other/a'), 'utf8')).toBe('old')
+})
 
 test('of two approved writes of one file that begin at once exactly one is made', async () => {
   let begun = 0

@@ -167,13 +167,17 @@ const stillInstalled = (hashed: StoredModel, now: StoredModel | null): StoredMod
 }
 
 async function verifyModel(op: Op, inner: Inner, id: string): Promise<ModelVerification> {
-  const { shelf, files, clock, auditLog, node } = inner
+  const { shelf, files, clock, storage, auditLog, node } = inner
   const stored = await shelf.storedOrThrow(id)
   await assertIdle(inner, id)
   const found = await files.hash(stored.sha256, op.signal)
   const verified_ms = clock.wall()
   const detail = faultIn(stored, found)
-  if (found !== null && detail !== null) await files.reject(stored.sha256)
+  if (found !== null && detail !== null) {
+    // Another installation may have put its own file there meanwhile.
+    stillInstalled(stored, await storage.models.find(node, id))
+    await files.reject(stored.sha256)
+  }
   await auditLog.transaction(async (tx) => {
     const current = stillInstalled(stored, await tx.models.find(node, id))
     const next = detail === null ? { verified_ms, problem: null } : { problem: detail }

@@ -1,6 +1,7 @@
 import type { StoredJob } from '@gatehouse/server/ports/jobs'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import { createKit } from '@gatehouse/testkit'
+import { replacing } from '@gatehouse/testkit/replacing'
 import { expect, test } from 'vitest'
 
 const jobOf = (id: string, over: Partial<StoredJob>): StoredJob => ({
@@ -101,16 +102,25 @@ test('a node is drained and forgotten by how it is when that is stored', async (
 
 test('a node that a person drains while it starts stays so', async () => {
   const nowMs = Date.UTC(2026, 0, 1)
+  let listed = async (): Promise<unknown> => undefined
   await using kit = await createKit({
     storage: (opened) => ({
       ...{ ...opened, isShared: true, isNetworked: true },
       wallMs: async () => nowMs,
+      nodes: replacing(opened.nodes, {
+        async list() {
+          await listed()
+          listed = async () => undefined
+          return opened.nodes.list()
+        },
+      }),
     }),
     startsLater: true,
     nowMs,
   })
   await kit.app.nodes.assertFits()
-  expect(await kit.storage.nodes.setState(kit.parts.node, 'draining')).toBe(true)
+  // As late as can be: the list is read before it enters to serve.
+  listed = () => kit.storage.nodes.setState(kit.parts.node, 'draining')
   await kit.app.start()
   expect((await kit.storage.nodes.find(kit.parts.node))?.state).toBe('draining')
 })

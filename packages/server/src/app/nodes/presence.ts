@@ -94,12 +94,10 @@ export class Presence {
   }
 
   async start(): Promise<void> {
-    const { storage, node } = this.#deps
     // Since it entered a person may have told it to drain.
-    const entered = this.#siteMark === null ? null : await storage.nodes.find(node)
-    await this.#enter(entered?.state === 'draining' ? 'draining' : 'active')
+    await this.#enter({ staysDraining: this.#siteMark !== null })
     this.#serves = true
-    if (storage.isNetworked) this.#beating.start()
+    if (this.#deps.storage.isNetworked) this.#beating.start()
   }
 
   async stopped(): Promise<void> {
@@ -223,12 +221,15 @@ export class Presence {
     this.#differing = new Set(names)
   }
 
-  async #enter(state: 'active' | 'draining' = 'active'): Promise<void> {
+  async #enter({ staysDraining } = { staysDraining: false }): Promise<void> {
     const { storage, node, place, version, listeners } = this.#deps
     const seen = await this.#look()
     const { address } = listeners
-    const self = { name: node, place, version, address, state }
-    await storage.nodes.put({ ...self, started_ms: seen.seen_ms, ...seen })
+    const self = { name: node, place, version, address, started_ms: seen.seen_ms, ...seen }
+    await storage.transaction(async ({ nodes }) => {
+      const held = staysDraining ? await nodes.find(node) : null
+      await nodes.put({ ...self, state: held?.state === 'draining' ? 'draining' : 'active' })
+    })
     // A move that began since the store was opened looked for nodes before this one was there, or sees it now.
     assertServable(parseMark(await storage.meta.get(moveKey)))
   }

@@ -192,9 +192,9 @@ test('a node that is slow to enter is not taken for one with a copy by what anot
   const late: { entering: (() => Promise<void>) | null } = { entering: null }
   await using kit = await openKit(true, ({ nodes }) =>
     replacing(nodes, {
-      put: async (entering) => {
+      list: async () => {
         await late.entering?.()
-        await nodes.put(entering)
+        return nodes.list()
       },
     }),
   )

@@ -224,6 +224,20 @@ describe('a password change', () => {
       expect((await kit.app.login(kit.operator(), { password, ...here })).whoami.name).toBe('ana')
     })
 
+    test('makes nobody anew where it is for a person who is removed meanwhile', async () => {
+      const { whileHashing, ports } = hashingWith()
+      await using kit = await createKit({ ports })
+      const op = kit.operator()
+      const viewer = { name: 'vic', role: 'viewer', present: null } as const
+      await kit.app.setPassword(op, { ...viewer, password })
+      const next = { name: 'vic', password: 'another horse battery', existing: true, present: null }
+      expect(await kit.app.setPassword(op, next)).toMatchObject({ role: 'viewer', created: false })
+      whileHashing.push(() => kit.app.removeOperator(op, { name: 'vic' }))
+      const change = kit.app.setPassword(op, next)
+      await expect(change).rejects.toMatchObject({ type: 'OperatorNotFound' })
+      expect(await names(kit)).toEqual([])
+    })
+
     test('is made where others come and go meanwhile', async () => {
       const { kit, outcome } = await changeWhile(async (its) => {
         await its.app.setPassword(its.operator(), { name: 'ben', password, present: null })

@@ -43,6 +43,8 @@ export type SetPasswordInput = {
   readonly name: string
   readonly password: string
   readonly role?: PersonRole | undefined
+  /** Raises `OperatorNotFound` where there is nobody of that name. */
+  readonly existing?: boolean | undefined
   /** Present password and further facts, required of the person of a login session. */
   readonly present: {
     readonly sessionHash: string
@@ -52,13 +54,13 @@ export type SetPasswordInput = {
 }
 
 /**
- * Sets a password and where it is said the role, and makes the person where there is none of that name. Every login of that name
- * ends, but the one that asks.
+ * Sets a password and where it is said the role, and unless it is for an existing person makes one where there is none
+ * of that name. Every login of that name ends, but the one that asks.
  */
 export async function setPassword(
   op: Op,
   deps: Deps & LoginDeps,
-  { name, password, role, present }: SetPasswordInput,
+  { name, password, role, existing, present }: SetPasswordInput,
 ): Promise<PasswordSet> {
   // @SECURITY A person who finds an open dashboard must not be able to keep it; login.test.ts.
   const verified = present && (await assertPassword(deps, { ...present, name: actorName(op) }))
@@ -67,6 +69,7 @@ export async function setPassword(
   return deps.auditLog.transaction(async (tx) => {
     if (present && verified) await assertStillAsks(tx, verified, present)
     const known = await tx.operators.find(name)
+    if (existing && !known) throw new GatehouseError('OperatorNotFound', { name })
     const next = {
       role: role ?? known?.role ?? 'operator',
       password_hash: hash,

@@ -1,7 +1,7 @@
 import { type BufferedWrite, GatehouseError, type WriteFilterStatus } from '@gatehouse/contract'
 import type { AuditTransaction } from '../../ports/audit.ts'
 import type { Period } from '../../ports/period.ts'
-import type { StoredWrite } from '../../ports/writes.ts'
+import type { StoredRollback, StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import { actorText, type Op } from '../call/op.ts'
 import { publishWrite, writeFacts } from './buffer-write.ts'
@@ -63,12 +63,27 @@ export const cancelWrite = (op: Op, deps: ProxyDeps, input: Named): Promise<Chan
       : null,
   )
 
-/** A person has decided that a write which failed is sent once more. */
+const beingRolledBack = ({ id }: StoredRollback): GatehouseError =>
+  new GatehouseError(
+    'RollbackNotReady',
+    { rollback_id: id, status: 'being rolled back' },
+    {
+      recovery: [
+        {
+          action: 'gatehouse proxy rollbacks',
+          description: 'See how it ends. After that the write can be sent once more, or discarded.',
+        },
+      ],
+    },
+  )
+
+/** A person has decided that a write which failed is sent once more. Raises `RollbackNotReady` while it is being undone. */
 export async function retryWrite(op: Op, deps: ProxyDeps, input: Named): Promise<ChangedWrite> {
   const changed = await change(op, deps, input, 'write.retried', async (tx, current) => {
     if (!current.dead) return null
     // Undoing and sending at once would end in either state, by chance.
-    if ((await tx.rollbacks.ofWrite(current.id))?.status === 'rolling_back') return null
+    const point = await tx.rollbacks.ofWrite(current.id)
+    if (point?.status === 'rolling_back') throw beingRolledBack(point)
     const service = await tx.services.find(current.service)
     if (!service || service.status === 'disconnected')
       throw new GatehouseError('ServiceUnavailable', {

@@ -3,7 +3,7 @@ import type { StoredService } from '../../ports/services.ts'
 import type { StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Op } from '../call/op.ts'
-import { resolveAlert } from '../supervision/alerts.ts'
+import { resolveAlerts } from '../supervision/alerts.ts'
 import { publishWrite } from './buffer-write.ts'
 import { cancelAll } from './change-write.ts'
 import type { ProxyDeps } from './deps.ts'
@@ -66,8 +66,7 @@ export async function disconnectService(
   const before = await serviceRecordOf(deps, name)
   const writes = await end(op, deps, input)
   await dropReplica(deps, name)
-  const alert = await deps.storage.alerts.findUnresolved(alertKey(name))
-  if (alert) await resolveAlert(op, deps, alert.id)
+  await resolveAlerts(op, deps, alertKey(name))
   for (const write of writes) publishWrite(deps, 'write.cancelled', write)
   deps.nudge.syncs()
   if (!forget) return serviceRecordOf(deps, name)

@@ -12,6 +12,7 @@ import { cancelled } from './change-write.ts'
 import { warnOfDeadLetters } from './dead-letters.ts'
 import { backOffMs, type ProxyDeps } from './deps.ts'
 import { outcomeUnknown, writeError } from './failure-text.ts'
+import { isMarked } from './revoked-writes.ts'
 import { askedSync } from './sync-service.ts'
 
 const attemptsMax = 10
@@ -108,6 +109,25 @@ export async function finalizeExecuted(
   await showChanges(deps, service, changes)
 }
 
+const failedFor = (
+  deps: ProxyDeps,
+  write: StoredWrite,
+  error: WriteError,
+  { back }: { readonly back: boolean },
+): Ending => ({
+  next: {
+    ...left(write),
+    status: 'failed',
+    finished_ms: deps.clock.wall(),
+    error_json: JSON.stringify(error),
+    dead: true,
+  },
+  act: 'write.failed',
+  result: 'error',
+  detail: { error: error.type, message: error.message },
+  also: back ? openPoint(deps) : dropPoint,
+})
+
 /** Records a failure, and leaves the rest to a person. `back`: whether the write may have taken place. */
 export async function finalizeFailed(
   deps: ProxyDeps,
@@ -115,17 +135,8 @@ export async function finalizeFailed(
   error: WriteError,
   { back }: { readonly back: boolean },
 ): Promise<void> {
-  const next: StoredWrite = {
-    ...left(write),
-    status: 'failed',
-    finished_ms: deps.clock.wall(),
-    error_json: JSON.stringify(error),
-    dead: true,
-  }
-  const also = back ? openPoint(deps) : dropPoint
-  const detail = { error: error.type, message: error.message }
-  const ending = { next, act: 'write.failed', result: 'error', detail, also } as const
-  if (await finalize(deps, write, () => ending)) await warnOfDeadLetters(deps, write.service)
+  if (await finalize(deps, write, () => failedFor(deps, write, error, { back })))
+    await warnOfDeadLetters(deps, write.service)
 }
 
 export const finalizeUnknown = (deps: ProxyDeps, write: StoredWrite, reason: WriteReason) =>
@@ -137,15 +148,17 @@ async function endedMeanwhile(
   write: StoredWrite,
 ): Promise<GatehouseError | null> {
   const service = await tx.services.find(write.service)
+  const captured = await tx.rollbacks.capture(write.id)
+  const isBegun = write.phase !== 'capturing'
   const isGone = !service || service.status === 'disconnected'
   // Disconnecting drops what stood before, and that is still gone where the service was connected again.
-  if (isGone || (write.phase !== 'capturing' && (await tx.rollbacks.capture(write.id)) === null))
+  if (isGone || (isBegun && captured === null))
     return new GatehouseError('ServiceUnavailable', {
       service: write.service,
       detail: 'it was disconnected meanwhile',
     })
   const agent = await tx.agents.find(write.agent)
-  return !agent || agent.status === 'revoked'
+  return !agent || agent.status === 'revoked' || (isBegun && isMarked(captured ?? ''))
     ? new GatehouseError('AgentNotFound', { agent: write.agent })
     : null
 }
@@ -172,21 +185,26 @@ export async function postponeWrite(
     detail: reason.detail,
   })
   const error = writeError(given, reason)
-  if (write.attempts >= attemptsMax) return finalizeFailed(deps, write, error, { back: false })
-  const next: StoredWrite = {
-    ...left(write),
-    status: 'buffered',
-    due_ms: deps.clock.now() + (afterMs ?? backOffMs(write.attempts)),
-    proofs: 0,
-    error_json: JSON.stringify({ ...error, type: 'ServiceUnavailable', message: reason.detail }),
+  const isLast = write.attempts >= attemptsMax
+  const postponed: Ending = {
+    next: {
+      ...left(write),
+      status: 'buffered',
+      due_ms: deps.clock.now() + (afterMs ?? backOffMs(write.attempts)),
+      proofs: 0,
+      error_json: JSON.stringify({ ...error, type: 'ServiceUnavailable', message: reason.detail }),
+    },
+    act: 'write.postponed',
+    result: 'error',
+    detail: { reason: reason.detail, attempts: write.attempts },
+    also: dropPoint,
   }
-  const detail = { reason: reason.detail, attempts: write.attempts }
-  await finalize(deps, write, async (tx) => {
+  const stored = await finalize(deps, write, async (tx) => {
     const ended = await endedMeanwhile(tx, write)
-    return ended
-      ? cancelledFor(deps, write, writeError(ended))
-      : { next, act: 'write.postponed', result: 'error', detail, also: dropPoint }
+    if (ended) return cancelledFor(deps, write, writeError(ended))
+    return isLast ? failedFor(deps, write, error, { back: false }) : postponed
   })
+  if (stored?.dead) await warnOfDeadLetters(deps, write.service)
 }
 
 export const finalizeRefused = (deps: ProxyDeps, write: StoredWrite, reason: WriteReason) => {

@@ -40,6 +40,7 @@ import { OpenServices } from './open-services.ts'
 import { previewRollback } from './preview-rollback.ts'
 import { serviceRecords } from './records.ts'
 import { requestSync } from './request-sync.ts'
+import { markSending } from './revoked-writes.ts'
 import { listRollbacks, resumeRollbacks, rollback } from './rollback.ts'
 import { SyncRunner } from './sync-runner.ts'
 import { WriteRunner } from './write-runner.ts'
@@ -80,7 +81,7 @@ export interface ProxyUseCases {
 export type Proxy = Part<ProxyUseCases> & {
   health(): Components['proxy']
   readonly bursts: Bursts
-  /** Cancels the buffered writes of an agent. */
+  /** Cancels the writes of an agent that are not sent yet, and sends none again. */
   readonly endWithAgent: EndsWithAgent
   servicesOf(call: Call, noted: RunOfCall['noted']): AgentServices
   writesOf(call: Call): AgentWrites
@@ -158,6 +159,7 @@ export function bindProxy(given: Omit<ProxyDeps, 'opened' | 'nudge'>): Proxy {
     writesOf: (call) => writesOf(deps, call),
     async endWithAgent(op, tx, agent) {
       await cancelAll(op, deps, tx, { agent })
+      await markSending(tx, agent)
       return undefined
     },
     async start() {

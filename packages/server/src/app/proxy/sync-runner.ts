@@ -3,7 +3,7 @@ import type { StoredService } from '../../ports/services.ts'
 import { Hearers } from '../call/hearers.ts'
 import { systemOp } from '../call/op.ts'
 import { PollLoop } from '../call/poll-loop.ts'
-import { raiseAlert, resolveAlert } from '../supervision/alerts.ts'
+import { raiseAlert, resolveAlerts } from '../supervision/alerts.ts'
 import type { ProxyDeps } from './deps.ts'
 import { dropReplica } from './drop-replica.ts'
 import { Listeners } from './listeners.ts'
@@ -32,6 +32,8 @@ export class SyncRunner {
   readonly #deps: ProxyDeps
   readonly #polling: PollLoop
   readonly #running = new Map<string, Promise<void>>()
+  /** Services that were due at a look while the run before was not over yet. */
+  readonly #passedOver = new Set<string>()
   readonly #listeners: Listeners
   #dropped: Promise<void> = Promise.resolve()
   #services: readonly StoredService[] = []
@@ -89,8 +91,12 @@ export class SyncRunner {
     const nowMs = clock.now()
     for (const service of this.#services) {
       const { name, status, next_sync_ms } = service
-      if (status === 'disconnected' || this.#running.has(name)) continue
+      if (status === 'disconnected') continue
       if (next_sync_ms > nowMs && !this.#listeners.hasNews(service)) continue
+      if (this.#running.has(name)) {
+        this.#passedOver.add(name)
+        continue
+      }
       this.#listeners.begins(name)
       const run = syncService(this.#deps, name)
         .catch((cause: unknown) => {
@@ -100,6 +106,7 @@ export class SyncRunner {
         .then((went) => {
           this.#listeners.ended(name, went)
           this.#running.delete(name)
+          if (this.#passedOver.delete(name)) this.nudge()
         })
       this.#running.set(name, run)
     }
@@ -119,15 +126,13 @@ export class SyncRunner {
   /** Tells people of a service that fails for long, once, and takes it back when it works again. */
   async #warn(service: StoredService): Promise<void> {
     const { name, status, failing_since_ms, failures, reason } = service
+    if (failing_since_ms === null)
+      return resolveAlerts(systemOp(this.#deps), this.#deps, alertKey(name))
+    const isLong =
+      failures >= alertAfterFailures || this.#deps.clock.wall() - failing_since_ms >= alertAfterMs
+    if (status === 'disconnected' || !isLong) return
     // One that a person acknowledged stays this one until its cause is gone.
-    const held = await this.#deps.storage.alerts.findUnresolved(alertKey(name))
-    const failing =
-      status !== 'disconnected' &&
-      failing_since_ms !== null &&
-      (failures >= alertAfterFailures || this.#deps.clock.wall() - failing_since_ms >= alertAfterMs)
-    if (held && failing_since_ms === null)
-      await resolveAlert(systemOp(this.#deps), this.#deps, held.id)
-    if (held || !failing) return
+    if (await this.#deps.storage.alerts.findUnresolved(alertKey(name))) return
     await raiseAlert(systemOp(this.#deps), this.#deps, {
       source: 'system',
       kind: 'service',

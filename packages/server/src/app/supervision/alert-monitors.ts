@@ -4,7 +4,7 @@ import type { PolicySource } from '../../ports/policy.ts'
 import type { Vault } from '../../ports/vault.ts'
 import type { Basics } from '../call/basics.ts'
 import { systemOp } from '../call/op.ts'
-import { raiseAlert, resolveAlert } from './alerts.ts'
+import { raiseAlert, resolveAlerts } from './alerts.ts'
 import type { AuditAccess } from './audit-access.ts'
 import type { GateWatch } from './gate-watch.ts'
 import type { HealthDeps } from './health.ts'
@@ -118,7 +118,8 @@ const monitors: readonly Monitor[] = [...ofEachNode, approvals]
 type Place = Pick<MonitorDeps, 'storage' | 'node'>
 
 const sharedKey = (kind: AlertKind): string => `system:${kind}`
-const nodeKey = (node: string, kind: AlertKind): string => `system:node:${node}:${kind}`
+const nodePrefix = 'system:node:'
+const nodeKey = (node: string, kind: AlertKind): string => `${nodePrefix}${node}:${kind}`
 
 /** Nodes that share a store have alerts of their own: one that is well knows nothing of another one's disk. */
 const keyOf = ({ storage, node }: Place, kind: AlertKind): string =>
@@ -133,15 +134,14 @@ const ofNode = ({ storage, node }: Place, monitor: Monitor, warning: Warning | n
       }
     : warning
 
-/** Ends the alerts of a node that will not come back. */
-export async function endAlertsOf(
-  deps: Basics & Pick<MonitorDeps, 'signal'>,
-  node: string,
-): Promise<void> {
-  for (const { kind } of ofEachNode) {
-    const held = await deps.storage.alerts.findUnresolved(nodeKey(node, kind))
-    if (held) await resolveAlert(systemOp(deps), deps, held.id)
-  }
+/** Keys of alerts that no node looks after any more: of one that was forgotten, or from before nodes shared the store, or since. */
+async function leftKeys({ storage, node }: Place): Promise<readonly string[]> {
+  const held = await storage.alerts.unresolvedKeys(nodePrefix)
+  if (!storage.isNetworked) return held
+  // After the alerts: a node that came meanwhile is among them.
+  const nodes = [node, ...(await storage.nodes.list()).map(({ name }) => name)]
+  const kept = new Set(nodes.flatMap((name) => ofEachNode.map(({ kind }) => nodeKey(name, kind))))
+  return [...held.filter((key) => !kept.has(key)), ...ofEachNode.map(({ kind }) => sharedKey(kind))]
 }
 
 /**
@@ -163,31 +163,23 @@ export class AlertMonitors {
     return [...this.#unstored.values()]
   }
 
-  /** Ends what one node alone had raised before nodes shared the store: it says of none of them that it still holds. */
-  async start(): Promise<void> {
-    const { storage } = this.#deps
-    if (!storage.isNetworked) return
-    for (const { kind } of ofEachNode) {
-      const held = await storage.alerts.findUnresolved(sharedKey(kind))
-      if (held) await resolveAlert(systemOp(this.#deps), this.#deps, held.id)
-    }
+  async look(): Promise<void> {
+    for (const monitor of monitors)
+      await this.#trying(monitor.kind, async () =>
+        this.#update(monitor.kind, ofNode(this.#deps, monitor, await monitor.look(this.#deps))),
+      )
+    await this.#trying('left', async () => {
+      for (const key of await leftKeys(this.#deps))
+        await resolveAlerts(systemOp(this.#deps), this.#deps, key)
+    })
   }
 
-  async look(): Promise<void> {
-    for (const monitor of monitors) {
-      try {
-        await this.#update(
-          monitor.kind,
-          ofNode(this.#deps, monitor, await monitor.look(this.#deps)),
-        )
-      } catch (cause) {
-        if (this.#deps.signal.aborted) return
-        this.#deps.log.error(
-          { err: cause, kind: monitor.kind },
-          'an alert could not be looked up or stored',
-        )
-      }
-    }
+  async #trying(kind: string, work: () => Promise<void>): Promise<void> {
+    if (this.#deps.signal.aborted) return
+    await work().catch((cause: unknown) => {
+      if (this.#deps.signal.aborted) return
+      this.#deps.log.error({ err: cause, kind }, 'an alert could not be looked up or stored')
+    })
   }
 
   async #update(kind: AlertKind, warning: Warning | null): Promise<void> {
@@ -197,9 +189,7 @@ export class AlertMonitors {
     if (!warning) {
       this.#unstored.delete(kind)
       this.#stored.delete(kind)
-      const held = await alerts.findUnresolved(key)
-      if (held) await resolveAlert(op, this.#deps, held.id)
-      return
+      return resolveAlerts(op, this.#deps, key)
     }
     if (!this.#stored.has(kind))
       this.#unstored.set(kind, this.#unstored.get(kind) ?? this.#unsaved(kind, warning))

@@ -150,19 +150,20 @@ export async function acknowledgeAlert(
   return alertRecord(alert)
 }
 
-/** Ends an alert inside the transaction that knows its cause to be gone. */
-export async function resolveIn(op: Op, tx: AuditTransaction, current: StoredAlert): Promise<void> {
-  const next: StoredAlert = { ...current, status: 'resolved' }
-  await tx.alerts.replace(current, next)
-  tx.append(changed(next, 'alert.resolved', op))
+/** Ends the alerts with this key inside the transaction that knows their cause to be gone. */
+export async function resolveIn(op: Op, tx: AuditTransaction, dedupKey: string): Promise<void> {
+  for (;;) {
+    const current = await tx.alerts.findUnresolved(dedupKey)
+    if (!current) return
+    const next: StoredAlert = { ...current, status: 'resolved' }
+    if (await tx.alerts.replace(current, next)) tx.append(changed(next, 'alert.resolved', op))
+  }
 }
 
-/** Ends an alert of the service whose cause is gone. */
-export async function resolveAlert(op: Op, deps: Deps, id: string): Promise<void> {
-  await deps.auditLog.transaction(async (tx) => {
-    const current = await tx.alerts.find(id)
-    if (current && current.status !== 'resolved') await resolveIn(op, tx, current)
-  })
+/** Ends the alerts whose cause is gone: those that people acknowledged may be several. */
+export async function resolveAlerts(op: Op, deps: Deps, dedupKey: string): Promise<void> {
+  if (await deps.storage.alerts.findUnresolved(dedupKey))
+    await deps.auditLog.transaction((tx) => resolveIn(op, tx, dedupKey))
 }
 
 /** An agent's own alerts, through the capabilities of the group `alerts`. */

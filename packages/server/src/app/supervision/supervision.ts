@@ -207,7 +207,6 @@ export function bindSupervision(given: SupervisionDeps): Supervision {
     systemOf: () => systemFacts(deps),
     alertsOf: (call) => alertsOf(deps, call),
     async start() {
-      await monitors.start()
       looking.start()
       await notifications.start()
     },

@@ -73,7 +73,7 @@ test('a paused agent is told and its command is not started', async () => {
   expect(started).toEqual(['beta'])
 })
 
-test('a command that was to start once more does not for an agent that was paused meanwhile', async () => {
+test('a command that was to start once more does not for an agent that was paused meanwhile, or that knows of the wake', async () => {
   const asked: (() => Promise<boolean>)[] = []
   const start: WakeCommands['start'] = (_agent, _wakeId, stillWanted) =>
     asked.push(stillWanted) > 0 ? 'running' : 'none'
@@ -84,6 +84,10 @@ test('a command that was to start once more does not for an agent that was pause
   const stillWanted = await until(() => asked[0])
   expect(await stillWanted()).toBe(true)
   await kit.app.pauseAgent(kit.operator(), { name: 'alpha' })
+  expect(await stillWanted()).toBe(false)
+  await kit.app.resumeAgent(kit.operator(), { name: 'alpha' })
+  expect(await stillWanted()).toBe(true)
+  expect(await kit.invoke('alpha', 'agent.briefing')).toMatchObject({ kind: 'succeeded' })
   expect(await stillWanted()).toBe(false)
 })
 

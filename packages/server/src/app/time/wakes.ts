@@ -138,7 +138,16 @@ export class WakeTable {
     if (!(await untilStored(this.#deps, () => this.#record(told), failed))) return
     this.#publish(told)
     const wanted = () => this.#startsCommands(agent)
-    if (await wanted()) commands.start(agent, told.id, wanted)
+    // One that the program looked for while it ran needs no other run.
+    const stillWanted = async () => (await wanted()) && !(await this.#isSeen(told))
+    if (await wanted()) commands.start(agent, told.id, stillWanted)
+  }
+
+  async #isSeen({ id, agent, woken_ms }: StoredWake): Promise<boolean> {
+    const { storage } = this.#deps
+    // Unseen where it cannot be read: rather a run too many.
+    const since = await storage.wakes.listOf(agent, woken_ms, openAtStart).catch(() => [])
+    return since.some((wake) => wake.id === id && wake.seen_ms !== null)
   }
 
   async #startsCommands(agent: string): Promise<boolean> {

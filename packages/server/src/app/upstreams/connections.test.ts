@@ -1,7 +1,9 @@
 import { GatehouseError } from '@gatehouse/contract'
 import { afterTurns } from '@gatehouse/testkit/after-turns'
+import { until } from '@gatehouse/testkit/until'
 import { expect, test } from 'vitest'
 import { createClock } from '../../platform/clock.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { ServerList, UpstreamConnection, WireTool } from '../../ports/upstream.ts'
 import { type ConnectionDeps, Connections } from './connections.ts'
 import type { UpstreamRecord } from './stored.ts'
@@ -142,47 +144,119 @@ test('a connection that is being made when its server is removed is used by nobo
   expect([connections.countOf('notes'), server.closes]).toEqual([0, 1])
 })
 
-test.each([
-  ['its server ends', (connections: Connections) => connections.end('notes')],
-  ['its agent ends', (connections: Connections) => connections.endOfAgent('ada')],
-])(
-  'a connection that is being made when %s ends before that resolves, and a call makes another',
-  async (_what, end) => {
-    const [first, second] = [new ChangingServer(), new ChangingServer()]
-    let begin = () => {}
-    const begun = new Promise<void>((resolve) => {
-      begin = resolve
-    })
-    let finish = () => {}
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve
-    })
-    let connects = 0
-    const connections = open(second, {
-      table: { find: () => ({ ...record, config: { ...record.config, per_agent: true } }) },
-      host: {
-        connect: async () => {
-          connects += 1
-          return connects === 1 ? first.connection : second.connection
-        },
+const held = () => {
+  let end = () => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  return { ended, end: () => end() }
+}
+
+/** Connections of single agents of which the first is made, and was listed, until `finished` ends. */
+const openHeld = () => {
+  const [first, second] = [new ChangingServer(), new ChangingServer()]
+  const [begun, finished] = [held(), held()]
+  let connects = 0
+  const connections = open(second, {
+    table: { find: () => ({ ...record, config: { ...record.config, per_agent: true } }) },
+    host: {
+      connect: async () => {
+        connects += 1
+        return connects === 1 ? first.connection : second.connection
       },
-      seen: async () => {
-        if (connects > 1) return
-        begin()
-        await finished
-      },
-    })
-    const call = toolsOf(connections)
-    await begun
-    const ended = end(connections)
-    finish()
-    await ended
-    expect([first.closes, second.closes]).toEqual([1, 0])
-    expect(await call).toEqual(['tool-0'])
-    expect([connects, connections.countOf('notes'), connections.failureOf('notes')]).toEqual([
-      2,
-      1,
-      null,
-    ])
-  },
-)
+    },
+    seen: async () => {
+      if (connects > 1) return
+      begun.end()
+      await finished.ended
+    },
+  })
+  return { connections, first, second, begun, finished, connects: () => connects }
+}
+
+test('a connection that is being made when its server ends ends before that resolves, and a call makes another', async () => {
+  const { connections, first, second, begun, finished, connects } = openHeld()
+  const call = toolsOf(connections)
+  await begun.ended
+  const ended = connections.end('notes')
+  finished.end()
+  await ended
+  expect([first.closes, second.closes]).toEqual([1, 0])
+  expect(await call).toEqual(['tool-0'])
+  expect([connects(), connections.countOf('notes'), connections.failureOf('notes')]).toEqual([
+    2,
+    1,
+    null,
+  ])
+})
+
+test('a connection that is being made when its agent is revoked ends, and its call makes no other', async () => {
+  const { connections, first, begun, finished, connects } = openHeld()
+  const call = toolsOf(connections)
+  call.catch(() => undefined)
+  await begun.ended
+  const ended = connections.endOfAgent('ada')
+  finished.end()
+  await ended
+  await expect(call).rejects.toMatchObject({ type: 'AuthenticationFailed' })
+  expect([first.closes, connects(), connections.countOf('notes')]).toEqual([1, 1, 0])
+  expect(connections.failureOf('notes')).toBeNull()
+  // Of an agent that was restored.
+  expect(await toolsOf(connections)).toEqual(['tool-0'])
+  expect(connects()).toBe(2)
+})
+
+test('a call that waits for tools that changed makes no other connection when its agent is revoked', async () => {
+  const { connections, first, finished, connects } = openHeld()
+  finished.end()
+  expect(await toolsOf(connections)).toEqual(['tool-0'])
+  const closed = held()
+  first.connection.listTools = () => closed.ended.then(() => Promise.reject(new Error('closed')))
+  first.connection.close = async () => closed.end()
+  first.change()
+  const call = toolsOf(connections)
+  call.catch(() => undefined)
+  await connections.endOfAgent('ada')
+  await expect(call).rejects.toMatchObject({ type: 'AuthenticationFailed' })
+  expect([connects(), connections.countOf('notes')]).toEqual([1, 0])
+})
+
+test('a server whose tools change whenever they are listed is listed no more than once in a while, and can be ended', async () => {
+  const server = new ChangingServer()
+  let lists = 0
+  server.answering = () => {
+    lists += 1
+    if (lists > 20) throw new Error('it was listed again and again')
+    server.change()
+  }
+  let wake = () => {}
+  let pauses = 0
+  const clock: Clock = {
+    ...createClock(0),
+    now: () => 0,
+    sleep: () =>
+      new Promise((resolve) => {
+        pauses += 1
+        wake = resolve
+      }),
+  }
+  const connections = open(server, { clock })
+  const caller = new AbortController()
+  const call = connections.with('notes', 'ada', caller.signal, async ({ tools }) => tools)
+  call.catch(() => undefined)
+  const paused = (times: number) => until(() => pauses === times)
+  await Promise.race([paused(1), call])
+  expect([lists, connections.countOf('notes')]).toEqual([3, 1])
+  wake()
+  await paused(2)
+  expect(lists).toBe(4)
+  caller.abort(new Error('the caller has left'))
+  await expect(call).rejects.toThrow('the caller has left')
+  // Once it keeps them.
+  const next = toolsOf(connections)
+  server.answering = () => undefined
+  wake()
+  expect(await next).toEqual(['tool-4'])
+  await connections.end('notes')
+  expect([server.closes, connections.countOf('notes')]).toEqual([1, 0])
+})

@@ -10,7 +10,7 @@ import type {
   UpstreamOrder,
   WireTool,
 } from '../../ports/upstream.ts'
-import { Paced } from './paced.ts'
+import { Burst, Paced } from './paced.ts'
 import { orderOf, type UpstreamRecord } from './stored.ts'
 import type { ToolTable } from './tool-table.ts'
 
@@ -43,6 +43,7 @@ export type Live = {
   watched: number
   /** Whether the tools have to be asked for once more. */
   hasChanged: boolean
+  readonly lists: Burst
   /** Set while they are asked for. Never rejects once the connection is in use. */
   listing?: Promise<void>
 }
@@ -52,6 +53,9 @@ type Opening = { readonly done: Promise<void>; readonly ends: AbortController }
 
 type Way = { readonly order: UpstreamOrder; readonly key: string; readonly access: string }
 
+/** Call that waits for a connection. `ends`: how often its agent had been ended when it began to. */
+type Caller = { readonly agent: string; readonly signal: AbortSignal; readonly ends: number }
+
 type Failures = { readonly count: number; readonly untilMs: number; readonly reason: string }
 
 /** Connections of one server at once, such as one for each agent. */
@@ -59,8 +63,10 @@ const connectionsMax = 64
 const pauseMsMax = 60_000
 /** For answers that are on their way when a server has forgotten the connection. */
 const retireMs = 10_000
-/** Between two notices of the same list: those in between are one. */
+/** Between two notices of the same list, and two looks at one that changes again and again. */
 const listPaceMs = 1_000
+/** Looks at the tools that follow each other at once; a connection that is being made waits for no more. */
+const listsAtOnce = 3
 
 /** Equal for the same server, with the same within its reach, that lets an agent in by the same way. */
 const accessOf = ({ access, config: { server, grants } }: UpstreamOrder): string =>
@@ -77,6 +83,8 @@ export class Connections {
   /** Keys of earlier connections: what has changed since them is not known. */
   readonly #before = new Set<string>()
   readonly #ending = new Set<Promise<void>>()
+  /** How often each agent was ended, where it was. */
+  readonly #ends = new Map<string, number>()
   /** Worked out once for each agent: a server that was changed has another record. */
   readonly #ways = new WeakMap<UpstreamRecord, Map<string | null, Way>>()
 
@@ -100,7 +108,8 @@ export class Connections {
 
   /**
    * Runs work with a connection of this agent, once more over another one where the server has forgotten it. Raises
-   * `UpstreamFailed` at once within the pause after a failure, `UpstreamNotFound` and `UpstreamCredentialMissing`.
+   * `UpstreamFailed` at once within the pause after a failure, `UpstreamNotFound` and `UpstreamCredentialMissing`, and
+   * `AuthenticationFailed` where the agent is revoked before it has one.
    */
   async with<T>(
     name: string,
@@ -108,14 +117,15 @@ export class Connections {
     signal: AbortSignal,
     work: (live: Live) => Promise<T>,
   ): Promise<T> {
-    const live = await this.#find(name, agent, signal)
+    const caller = { agent, signal, ends: this.#endsOf(agent) }
+    const live = await this.#find(name, caller)
     try {
       return await this.#use(live, work)
     } catch (cause) {
       if (!isNotTaken(cause)) throw cause
     }
     this.#retire(live)
-    return await this.#use(await this.#find(name, agent, signal), work)
+    return await this.#use(await this.#find(name, caller), work)
   }
 
   async #use<T>(live: Live, work: (live: Live) => Promise<T>): Promise<T> {
@@ -154,8 +164,9 @@ export class Connections {
     await this.#endAll(isMeant)
   }
 
-  /** Ends what an agent has of its own. */
+  /** Ends what a revoked agent has of its own, and refuses its calls that wait for a connection. */
   async endOfAgent(agent: string): Promise<void> {
+    this.#ends.set(agent, this.#endsOf(agent) + 1)
     await this.#endAll((key) => key.endsWith(`/${agent}`))
     for (const key of this.#before) if (key.endsWith(`/${agent}`)) this.#before.delete(key)
   }
@@ -191,9 +202,18 @@ export class Connections {
     return [...this.#live].filter(([key]) => key.startsWith(`${name}/`))
   }
 
-  async #find(name: string, agent: string, signal: AbortSignal): Promise<Live> {
+  #endsOf(agent: string): number {
+    return this.#ends.get(agent) ?? 0
+  }
+
+  async #find(name: string, { agent, signal, ends }: Caller): Promise<Live> {
     for (;;) {
       signal.throwIfAborted()
+      // @SECURITY Nobody would end one that it makes now; connections.test.ts, "its agent is revoked".
+      if (this.#endsOf(agent) !== ends)
+        throw new GatehouseError('AuthenticationFailed', {
+          detail: 'this token is no longer valid',
+        })
       const { order, key, access } = this.#wayOf(this.#deps.table.find(name), agent)
       const live = this.#live.get(key)
       if (live?.connection.isForgotten) {
@@ -259,10 +279,11 @@ export class Connections {
         running: 0,
         watched: 0,
         hasChanged: true,
+        lists: new Burst({ clock, paceMs: listPaceMs, atOnce: listsAtOnce }),
       }
       // Before it is asked for the first time: a list may change as soon as it was told.
       const heard = this.#hear(order, live)
-      live.listing = this.#list(order, live, signal)
+      live.listing = this.#list(order, live, signal, listsAtOnce)
       await live.listing
       // @SECURITY In the turn that makes it live: what was ended meanwhile is used by nobody; connections.test.ts.
       ends.throwIfAborted()
@@ -270,6 +291,8 @@ export class Connections {
       live.usedMs = clock.now()
       this.#live.set(key, live)
       this.#failures.delete(key)
+      // Nobody ends one that is being made: where the tools change at each look, calls wait for a live one.
+      if (live.hasChanged) this.#listAgain(order, live)
       // Nobody knows what has changed while there was no connection.
       if (this.#before.has(key)) for (const list of connection.changingLists) heard(list)
       this.#before.add(key)
@@ -331,16 +354,22 @@ export class Connections {
     }
   }
 
-  /** Asks for the tools until they have not changed since. */
-  async #list(order: UpstreamOrder, live: Live, signal: AbortSignal): Promise<void> {
+  /** Asks for the tools until they have not changed since, or as often as given. */
+  async #list(
+    order: UpstreamOrder,
+    live: Live,
+    signal: AbortSignal,
+    timesMax = Infinity,
+  ): Promise<void> {
     let tools: readonly WireTool[] = []
-    while (live.hasChanged) {
+    for (let times = 0; live.hasChanged && times < timesMax; times += 1) {
+      await live.lists.next(signal)
       live.hasChanged = false
       tools = await live.connection.listTools(signal)
       await this.#deps.seen(order, live.connection, tools)
     }
-    live.tools = tools
     // In the turn of the last look: a change after it is listed anew.
+    if (!live.hasChanged) live.tools = tools
     delete live.listing
   }
 

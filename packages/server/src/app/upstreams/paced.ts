@@ -30,3 +30,26 @@ export class Paced {
     this.#isTelling = false
   }
 }
+
+type Bursts = { readonly clock: Clock; readonly paceMs: number; readonly atOnce: number }
+
+/** Lets so many go on at once, and then one in each pace, until there was none for as long. */
+export class Burst {
+  readonly #bursts: Bursts
+  #count = 0
+  #lastMs = -Infinity
+
+  constructor(bursts: Bursts) {
+    this.#bursts = bursts
+  }
+
+  /** Resolves when the next one may go on. Raises what the signal aborts with. */
+  async next(signal: AbortSignal): Promise<void> {
+    const { clock, paceMs, atOnce } = this.#bursts
+    if (clock.now() - this.#lastMs >= paceMs) this.#count = 0
+    this.#count += 1
+    if (this.#count > atOnce) await clock.sleep(paceMs, signal)
+    signal.throwIfAborted()
+    this.#lastMs = clock.now()
+  }
+}

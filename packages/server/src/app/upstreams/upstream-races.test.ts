@@ -20,6 +20,8 @@ class Between {
   closing: () => Promise<unknown> = async () => undefined
   /** Once the next transaction stands, before whoever made it goes on. */
   committed: () => Promise<unknown> = async () => undefined
+  /** As the login of an agent is ended, or all that is left of a server is forgotten. */
+  forgetting: (what: string) => Promise<unknown> = async () => undefined
   /** Of whom the logins were ended. */
   readonly ended: (string | null)[] = []
 
@@ -28,13 +30,16 @@ class Between {
       await this.#once('connecting')
       return this.connection()
     },
-    forget: async () => undefined,
+    forget: async () => {
+      await this.forgetting('its folders')
+    },
   }
 
   readonly #logins: Pick<UpstreamLogins, 'end' | 'finish'> = {
     finish: async () => ({ agent: 'ben', issuer: 'https://as', client_id: 'c', scopes: [] }),
     end: async ({ agent }) => {
       this.ended.push(agent)
+      await this.forgetting(`the login of ${agent}`)
       return { revoked: true }
     },
   }
@@ -189,6 +194,32 @@ test('the login of an agent that is finished while its server is removed ends wi
   between.closing = () => kit.app.finishUpstreamLogin(op, { name: 'notes', redirected })
   await kit.app.removeUpstream(op, { name: 'notes' })
   expect(between.ended).toEqual([null, 'ben'])
+})
+
+test('nobody adds a server of the name before all of the removed one is gone, however long that takes', async () => {
+  const between = new Between()
+  await using kit = await between.open()
+  await ready(kit)
+  const op = kit.operator()
+  const redirected = 'http://127.0.0.1:4711/callback'
+  await kit.app.finishUpstreamLogin(op, { name: 'notes', redirected })
+  const met: string[] = []
+  between.forgetting = async (what) => {
+    // Shorter than a turn, and two of them longer.
+    kit.clock.move(100_000)
+    const added = await kit.app.addUpstream(op, withToken('token-of-another')).then(
+      () => 'added',
+      ({ type }: { type: string }) => type,
+    )
+    met.push(`${what}: ${added}`)
+  }
+  await kit.app.removeUpstream(op, { name: 'notes' })
+  expect(met).toEqual([
+    'the login of null: Conflict',
+    'the login of ben: Conflict',
+    'its folders: Conflict',
+  ])
+  expect(await keptToken(kit)).toBeNull()
 })
 
 test('what two connections show at once is put together, each with what the other has stored', async () => {

@@ -274,11 +274,12 @@ async function suggest(inner: Inner, name: string): Promise<SuggestedRules> {
 
 async function removeUpstream(op: Op, inner: Inner, name: string): Promise<RemovedUpstream> {
   const known = await findUpstream(inner, name)
-  await using _turn = await takeUpstreamTurn(inner, known.name)
+  await using turn = await takeUpstreamTurn(inner, known.name)
   inner.table.withdraw(name)
   await inner.connections.end(name)
   // The row as it is at its end: an agent may have logged in meanwhile.
   const record = await inner.auditLog.transaction(async (tx) => {
+    await turn.keep(tx.meta)
     const row = await tx.upstreams.find(name)
     if (!row) throw new GatehouseError('UpstreamNotFound', { upstream: name.slice(0, 100) })
     await tx.upstreams.remove(name)
@@ -290,10 +291,15 @@ async function removeUpstream(op: Op, inner: Inner, name: string): Promise<Remov
   // Once more: whatever was stored of it before may have offered it, and connected, since.
   inner.table.remove(record)
   await inner.connections.end(name)
+  // Credentials, logins and folders of its name are those of somebody else's server once the turn is lost.
+  await turn.keep()
   await forgetCredentials(inner, record)
   if (record.config.server.kind === 'http')
-    for (const agent of [null, ...Object.keys(record.agent_logins)])
+    for (const agent of [null, ...Object.keys(record.agent_logins)]) {
+      await turn.keep()
       await endLogin(op, inner, { name, agent })
+    }
+  await turn.keep()
   await inner.host.forget(name)
   return { name, removed: true }
 }

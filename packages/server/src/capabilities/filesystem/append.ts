@@ -25,7 +25,7 @@ export const append = defineCapability({
   common_patterns: [
     { title: 'Add a line to a log', arguments: { path: 'log.txt', content: 'done\n' } },
   ],
-  errors: [...writeErrors, 'InvalidEncoding'],
+  errors: [...writeErrors, 'InvalidEncoding', 'ApprovalStale'],
   result_bytes_max: smallResult,
   preview: async ({ path, content }, { files }) => {
     const added = encode(content, 'utf-8', path)

@@ -36,7 +36,7 @@ export const copy = defineCapability({
       arguments: { source: 'config.json', destination: 'config.json.bak' },
     },
   ],
-  errors: [...writeErrors, 'AlreadyExists', 'QuotaExceeded'],
+  errors: [...writeErrors, 'AlreadyExists', 'QuotaExceeded', 'ApprovalStale'],
   timeout_seconds: 300,
   result_bytes_max: smallResult,
   preview: ({ source, destination, overwrite }, { files }) =>

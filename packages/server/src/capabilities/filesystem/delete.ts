@@ -30,7 +30,7 @@ export const deletePath = defineCapability({
     { title: 'Delete a file', arguments: { path: 'old.log' } },
     { title: 'Delete a folder with its contents', arguments: { path: 'build', recursive: true } },
   ],
-  errors: [...writeErrors, 'DirectoryNotEmpty'],
+  errors: [...writeErrors, 'DirectoryNotEmpty', 'ApprovalStale'],
   result_bytes_max: smallResult,
   preview: async ({ path, recursive }, { files }) => {
     const found = await files.stat(path)

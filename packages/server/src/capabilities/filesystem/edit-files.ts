@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { GatehouseError } from '@gatehouse/contract'
 import { parseGlob } from '../../domain/glob.ts'
+import type { CapabilityContext } from '../../ports/capability.ts'
 import type { Files, Fingerprint } from '../../ports/files.ts'
 import { diffOf } from '../text-diff.ts'
 import { filesBelow } from './files-below.ts'
@@ -127,13 +128,14 @@ export const planEdits = async (ctx: Seeing, wanted: Wanted): Promise<Found> => 
   return plan
 }
 
+type Shown = Readonly<Record<string, Fingerprint>>
+
+/** Prints of the files that a person agreed to see changed; null where nobody had to. */
+export const shownFiles = ({ resolved }: Pick<CapabilityContext, 'resolved'>): Shown | null =>
+  (resolved?.['files'] ?? null) as Shown | null
+
 /** Raises `ApprovalStale` where a person agreed to the change of other files, or of other content in them. */
-export const assertShown = (
-  resolved: Readonly<Record<string, unknown>> | null,
-  edits: readonly Edit[],
-): void => {
-  const shown = resolved?.['files'] as Readonly<Record<string, Fingerprint>> | undefined
-  if (!shown) return
+export const assertShown = (shown: Shown, edits: readonly Edit[]): void => {
   const changed = edits.find(({ path, sha256Before }) => shown[path]?.['sha256'] !== sha256Before)
   if (!changed && edits.length === Object.keys(shown).length) return
   const what = changed?.path ?? 'a file that it would change'
@@ -143,11 +145,16 @@ export const assertShown = (
 }
 
 /** Each file changes whole and only if it is still what was planned with. */
-export const applyEdits = async ({ files }: Seeing, edits: readonly Edit[]): Promise<void> => {
+export const applyEdits = async (
+  { files }: Seeing,
+  edits: readonly Edit[],
+  shown: Shown | null,
+): Promise<void> => {
   const done: string[] = []
   for (const { path, after, sha256Before } of edits) {
     try {
-      await files.write(path, Buffer.from(after), { createParents: false, ifSha256: sha256Before })
+      const how = { createParents: false, ifSha256: sha256Before, bound: shown?.[path] }
+      await files.write(path, Buffer.from(after), how)
       done.push(path)
     } catch (error) {
       if (done.length === 0 || !(error instanceof GatehouseError)) throw error

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { globCharsMax } from '../../domain/glob.ts'
 import { defineCapability } from '../define.ts'
-import { applyEdits, assertShown, diffOfEdits, planEdits } from './edit-files.ts'
+import { applyEdits, assertShown, diffOfEdits, planEdits, shownFiles } from './edit-files.ts'
 import { pathField, sha256Field, version, withheldField, writeErrors } from './fields.ts'
 import { patternCharsMax } from './regex.ts'
 
@@ -111,6 +111,7 @@ export const edit = defineCapability({
     'InvalidEncoding',
     'InvalidPattern',
     'QuotaExceeded',
+    'ApprovalStale',
   ],
   preview: async (args, ctx) => {
     const plan = await planEdits(ctx, args)
@@ -123,8 +124,9 @@ export const edit = defineCapability({
   },
   async run(ctx, args) {
     const plan = await planEdits(ctx, args)
-    assertShown(ctx.resolved, plan.edits)
-    if (!args.dry_run) await applyEdits(ctx, plan.edits)
+    const shown = shownFiles(ctx)
+    if (shown) assertShown(shown, plan.edits)
+    if (!args.dry_run) await applyEdits(ctx, plan.edits, shown)
     const { diff, truncated } = diffOfEdits(plan.edits)
     return {
       applied: !args.dry_run,

@@ -32,7 +32,7 @@ export const move = defineCapability({
   common_patterns: [
     { title: 'Rename a file', arguments: { source: 'draft.md', destination: 'final.md' } },
   ],
-  errors: [...writeErrors, 'AlreadyExists', 'DirectoryNotEmpty'],
+  errors: [...writeErrors, 'AlreadyExists', 'DirectoryNotEmpty', 'FileChanged', 'ApprovalStale'],
   timeout_seconds: 300,
   result_bytes_max: smallResult,
   preview: ({ source, destination, overwrite }, { files }) =>

@@ -48,7 +48,7 @@ export const write = defineCapability({
       },
     },
   ],
-  errors: [...writeErrors, 'FileChanged', 'InvalidEncoding'],
+  errors: [...writeErrors, 'FileChanged', 'InvalidEncoding', 'ApprovalStale'],
   result_bytes_max: smallResult,
   preview: async ({ path, content, encoding }, { files }) =>
     changePreview(

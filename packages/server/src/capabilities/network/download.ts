@@ -131,6 +131,7 @@ export const download = defineCapability({
     'NotARegularFile',
     'TooManyLinks',
     'StorageFull',
+    'ApprovalStale',
   ],
   redact: ['headers'],
   timeout_seconds: 3_630,

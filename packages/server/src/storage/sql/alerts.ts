@@ -3,15 +3,20 @@ import type { AlertStore, StoredAlert } from '../../ports/alerts.ts'
 import { first, page } from './queries.ts'
 import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { AlertsTable, Db } from './tables.ts'
-import { encodeText } from './text.ts'
+import { afterPrefix, decodeText, encodeText } from './text.ts'
 
 const { toRow, fromRow } = rowCodec<StoredAlert, AlertsTable>('alerts', {
   message: text,
   acknowledged_by: textOrNull,
 })
 
+/** As the index of such alerts has it, which a parameter would not be known to mean. */
+const unresolved = sql<boolean>`status <> 'resolved'`
+
+type Keyed = Pick<AlertStore, 'findOpen' | 'findUnresolved' | 'unresolvedKeys'>
+
 /** Alerts by what they say, of which the same is not said twice. */
-const keyed = ({ read }: Pick<Db, 'read'>): Pick<AlertStore, 'findOpen' | 'findUnresolved'> => ({
+const keyed = ({ read }: Pick<Db, 'read'>): Keyed => ({
   async findOpen(dedupKey) {
     const row = await read
       .selectFrom('alerts')
@@ -28,13 +33,26 @@ const keyed = ({ read }: Pick<Db, 'read'>): Pick<AlertStore, 'findOpen' | 'findU
         .selectFrom('alerts')
         .selectAll()
         .where('dedup_key', '=', encodeText(dedupKey))
-        // As the index of such alerts has it, which a parameter would not be known to mean.
-        .where(sql<boolean>`status <> 'resolved'`)
+        .where(unresolved)
         .orderBy('created_ms', 'desc')
         .orderBy('id', 'desc')
         .limit(1),
       fromRow,
     ),
+
+  async unresolvedKeys(prefix) {
+    const from = encodeText(prefix)
+    const to = afterPrefix(from)
+    const rows = await read
+      .selectFrom('alerts')
+      .select('dedup_key')
+      .distinct()
+      .where('dedup_key', '>=', from)
+      .$if(to !== null, (query) => query.where('dedup_key', '<', to as string))
+      .where(unresolved)
+      .execute()
+    return rows.map((row) => decodeText(row.dedup_key))
+  },
 })
 
 export const sqlAlerts = ({ read, write }: Db): AlertStore => ({
