@@ -1,3 +1,4 @@
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { AuditTransaction } from '../../ports/audit.ts'
 import type { JsonObject } from '../../ports/json.ts'
 
@@ -10,7 +11,7 @@ type MarkedCapture = JsonObject & { readonly agent_revoked?: true }
 /** Null for what a disk has damaged: an agent can be revoked all the same. */
 const readCapture = (text: string): MarkedCapture | null => {
   try {
-    return JSON.parse(text) as MarkedCapture
+    return parseStored(text, 'write_captures.capture_json')
   } catch {
     return null
   }
