@@ -4,6 +4,7 @@ import { connect as connectPlain } from 'node:net'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { LoginList } from '@gatehouse/contract'
+import { until } from '@gatehouse/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type Answered,
@@ -377,4 +378,34 @@ describe('the host guard', () => {
     await Promise.all(closed)
     expect((await kit.send('GET', '/healthz')).status).toBe(200)
   })
+})
+
+test('ends with the service, also for a browser that was in its handshake just then', async () => {
+  const kit = await openDashboardKit()
+  const { hostname: host, port } = new URL(kit.url)
+  const socket = connectPlain({ host, port: Number(port) })
+  const closed = once(socket.resume(), 'close').then(() => false)
+  await once(socket, 'connect')
+  // Connections are accepted in their order.
+  await kit.send('GET', '/')
+  const closing = kit[Symbol.asyncDispose]()
+  await until(
+    () =>
+      new Promise<boolean>((resolve) => {
+        const probe = connectPlain({ host, port: Number(port) })
+        probe.once('connect', () => {
+          probe.destroy()
+          resolve(false)
+        })
+        probe.once('error', () => resolve(true))
+      }),
+  )
+  const served = async (): Promise<boolean> => {
+    if (socket.closed) return false
+    const secured = connect({ socket, ca: kit.ca, servername: 'localhost' })
+    const failed = once(secured, 'error').then(() => false)
+    return Promise.race([failed, closed, once(secured, 'secureConnect').then(() => true)])
+  }
+  expect(await served()).toBe(false)
+  await closing
 })

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:https'
 import { GatehouseError } from '@gatehouse/contract'
 import type { Certificates } from '../../ports/certificates.ts'
 import { boundHandshakes } from '../http/handshakes.ts'
+import type { HeadlessSockets } from '../http/headless-sockets.ts'
 import type { RestOptions } from '../rest/create-rest-app.ts'
 import { createHostGuard } from '../rest/host-guard.ts'
 import { lazyRestApp } from '../rest/lazy-rest-app.ts'
@@ -105,12 +106,13 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
   }
 
   let secured: Server | undefined
+  let handshakes: HeadlessSockets | undefined
   const create = (listener: RequestListener): Server => {
     secured = createServer(
       { ...serverSettings, ...secure(tls.current()), handshakeTimeout: handshakeTimeoutMs },
       listener,
     )
-    boundHandshakes(secured)
+    handshakes = boundHandshakes(secured)
     return secured
   }
   const server = await openRestServer(options, create, handle)
@@ -118,7 +120,10 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
   const renewal = tls.onChange((next) => secured?.setSecureContext(secure(next)))
   const close = async () => {
     renewal[Symbol.dispose]()
-    await server.close()
+    const closed = server.close()
+    // A browser whose handshake ended later would be served over that connection for as long as it likes.
+    handshakes?.closeAll()
+    await closed
   }
   return { url: `https://${server.address}`, close, [Symbol.asyncDispose]: close }
 }
