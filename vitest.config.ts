@@ -79,7 +79,7 @@ export default defineConfig({
       project('e2e', {
         include: ['test/*.test.ts', 'test/{attacks,dashboard}/**/*.test.ts'],
         timeoutMs: testLimits.e2e,
-        setup: [awaitPrograms],
+        setup: [awaitPrograms, 'test/support/tell-failures.ts'],
       }),
     ],
   },

@@ -12,6 +12,7 @@ import {
 } from 'playwright-core'
 import { personAt } from './person.ts'
 import { Installation, type Run } from './server.ts'
+import { tellers } from './tell-failures.ts'
 
 export const password = 'correct horse battery'
 
@@ -80,7 +81,12 @@ export class Dashboard implements AsyncDisposable {
     this.#browser = browser
     this.api = personAt(gate).api
     this.#watch(page)
+    tellers.add(this.#tell)
   }
+
+  /** Address and text of the page. */
+  readonly #tell = async (): Promise<string> =>
+    `The page at ${this.page.url()}:\n${await this.page.locator('body').innerText({ timeout: 5_000 })}`
 
   #watch(page: Page): void {
     this.#watchRequests(page)
@@ -255,6 +261,7 @@ export class Dashboard implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    tellers.delete(this.#tell)
     await this.#browser.close()
     if (this.#isOwn) await this.gate[Symbol.asyncDispose]()
   }

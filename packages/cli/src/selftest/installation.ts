@@ -26,6 +26,8 @@ export type CliResult = { readonly code: number; readonly stdout: string; readon
 /** The exit code of a command that found no service, before it asked it anything. */
 const notReachable = 3
 const triesMax = 10
+/** Far longer than a service takes to stop, also on a very busy machine. */
+const endsWithinMs = 180_000
 
 /** A data directory of its own, and the real command working on it. */
 export class Installation implements AsyncDisposable {
@@ -111,9 +113,11 @@ export class Installation implements AsyncDisposable {
   async #end(signal: NodeJS.Signals): Promise<number> {
     const child = this.#child
     if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? 0
-    const exited = once(child, 'exit')
+    const exited = once(child, 'exit', { signal: AbortSignal.timeout(endsWithinMs) })
     child.kill(signal)
-    await exited
+    await exited.catch((cause: unknown) => {
+      throw new Error(`the server does not stop: ${this.output}`, { cause })
+    })
     return child.exitCode ?? 0
   }
 
