@@ -1,3 +1,4 @@
+import { GatehouseError } from '@gatehouse/contract'
 import type { AgentStore, StoredAgent } from '../../ports/agents.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Digest } from '../../ports/digest.ts'
@@ -10,6 +11,10 @@ const credentialOf = (hash: string): number => Number.parseInt(hash.slice(0, 12)
 
 /** An agent and the credential it came with, which every later message on the connection must still match. */
 export type AuthenticatedAgent = StoredAgent & { readonly credential: number }
+
+/** Refusal of who came with a credential that has ended since. */
+export const credentialEnded = (): GatehouseError =>
+  new GatehouseError('AuthenticationFailed', { detail: 'this token is no longer valid' })
 
 /** Whether the credential is still valid for the agent as this record has it. */
 export const isHolder = (agent: StoredAgent, credential: number, nowMs: number): boolean => {

@@ -8,7 +8,7 @@ import type { StoredApproval } from '../../ports/approvals.ts'
 import type { AuditTransaction } from '../../ports/audit.ts'
 import type { LimitStamp } from '../../ports/limits.ts'
 import type { Secrets } from '../../ports/secrets.ts'
-import { isHolder } from '../agents/agent-directory.ts'
+import { credentialEnded, isHolder } from '../agents/agent-directory.ts'
 import type { HeldCall } from '../call/ask-person.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
@@ -111,8 +111,7 @@ async function stoppedMeanwhile(
   { op: { actor } }: Call,
 ): Promise<GatehouseError | null> {
   const agent = await agents.find(actor.name)
-  if (!agent || !isHolder(agent, actor.credential, clock.now()))
-    return new GatehouseError('AuthenticationFailed', { detail: 'this token is no longer valid' })
+  if (!agent || !isHolder(agent, actor.credential, clock.now())) return credentialEnded()
   return agent.status === 'active' ? null : new GatehouseError('AgentPaused', { agent: actor.name })
 }
 

@@ -16,7 +16,7 @@ import type { AuditDraft } from '../../ports/audit.ts'
 import type { Capability, CapabilityRegistry } from '../../ports/capability.ts'
 import type { LimitStamp } from '../../ports/limits.ts'
 import type { PolicySource } from '../../ports/policy.ts'
-import type { AgentDirectory } from '../agents/agent-directory.ts'
+import { type AgentDirectory, credentialEnded } from '../agents/agent-directory.ts'
 import type { SessionTable } from '../agents/session-table.ts'
 import { type AgentSlots, callsAtOnceMax } from '../call/agent-slots.ts'
 import type { AskPerson, HeldCall } from '../call/ask-person.ts'
@@ -119,7 +119,7 @@ const callable = ({ registry }: InvokeDeps, op: AgentOp, name: string): Capabili
 const holderOf = ({ actor }: AgentOp, { directory }: InvokeDeps): StoredAgent => {
   const agent = directory.holder(actor.name, actor.credential)
   if (agent) return agent
-  throw new GatehouseError('AuthenticationFailed', { detail: 'this token is no longer valid' })
+  throw credentialEnded()
 }
 
 type Outcome = InvokeOutcome | HeldCall
@@ -541,7 +541,7 @@ function stoppedMeanwhile(deps: InvokeDeps, { op }: Call): RunResult | null {
   if (holder?.status === 'active') return null
   const error = holder
     ? new GatehouseError('AgentPaused', { agent: op.actor.name })
-    : new GatehouseError('AuthenticationFailed', { detail: 'this token is no longer valid' })
+    : credentialEnded()
   return { outcome: { kind: 'failed', error: failureOf(error) }, noted: null, fault: error }
 }
 

@@ -5,7 +5,7 @@ import type { StoredAgent, StoredSession } from '../../ports/agents.ts'
 import type { CapabilityRegistry } from '../../ports/capability.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PolicySource } from '../../ports/policy.ts'
-import type { AgentDirectory } from '../agents/agent-directory.ts'
+import { type AgentDirectory, credentialEnded } from '../agents/agent-directory.ts'
 import type { SessionTable } from '../agents/session-table.ts'
 import type { ListedCapability, UnknownCapability } from '../call/invoke.ts'
 import type { AgentOp } from '../call/op.ts'
@@ -63,8 +63,7 @@ export const listFor = async (
 
 const callerOf = (op: AgentOp, deps: ListDeps) => {
   const agent = deps.directory.holder(op.actor.name, op.actor.credential)
-  if (!agent)
-    throw new GatehouseError('AuthenticationFailed', { detail: 'this token is no longer valid' })
+  if (!agent) throw credentialEnded()
   return {
     agent,
     session: op.session_id === null ? null : deps.sessions.use(op.session_id, agent.name),

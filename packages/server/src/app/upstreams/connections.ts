@@ -10,6 +10,7 @@ import type {
   UpstreamOrder,
   WireTool,
 } from '../../ports/upstream.ts'
+import { credentialEnded } from '../agents/agent-directory.ts'
 import { Burst, Paced } from './paced.ts'
 import { orderOf, type UpstreamRecord } from './stored.ts'
 import type { ToolTable } from './tool-table.ts'
@@ -210,10 +211,7 @@ export class Connections {
     for (;;) {
       signal.throwIfAborted()
       // @SECURITY Nobody would end one that it makes now; connections.test.ts, "its agent is revoked".
-      if (this.#endsOf(agent) !== ends)
-        throw new GatehouseError('AuthenticationFailed', {
-          detail: 'this token is no longer valid',
-        })
+      if (this.#endsOf(agent) !== ends) throw credentialEnded()
       const { order, key, access } = this.#wayOf(this.#deps.table.find(name), agent)
       const live = this.#live.get(key)
       if (live?.connection.isForgotten) {
